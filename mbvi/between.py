@@ -14,7 +14,7 @@ from mbvi.errors import ModelError, StepError
 from mbvi.floats import as_floats
 from mbvi.model.arguments import check_flag, check_kind
 from mbvi.model.expressions import show, wrong
-from mbvi.results.samples import told_system
+from mbvi.results.samples import with_samples
 from mbvi.results.trajectory import Trajectory, seen_trajectory
 from mbvi.schemes.tableau import Tableau
 from mbvi.steppers.arcs import Arc, Arcs
@@ -47,7 +47,7 @@ def states_at(
         step both have the order of the scheme. Between states where something happened to stops or dry friction, steps are
         taken all the same.
     inputs : mapping, optional
-        The functions of the state that told actuators, as `simulate` was given them: for a trajectory that was read from a file,
+        The functions of the state that gave inputs, as `simulate` was given them: for a trajectory that was read from a file,
         which cannot hold them.
 
     Returns
@@ -97,7 +97,7 @@ def states_at(
 
 
 def _with_functions(trajectory: Trajectory, inputs: Any, rows: Array) -> Trajectory:
-    """The trajectory with the system that has the functions which told actuators, by those in the states of some rows."""
+    """The trajectory with the system that has the functions which gave inputs, by those in the states of some rows."""
     seen = getattr(trajectory.system, "_seen", None)
     if inputs is None and (seen is None or seen.run is not None):
         return trajectory if seen is None else replace(trajectory, system=seen.run)
@@ -107,12 +107,12 @@ def _with_functions(trajectory: Trajectory, inputs: Any, rows: Array) -> Traject
         return trajectory
     t, q, v = (each[rows] for each in (trajectory.t, trajectory.q, trajectory.v))
     check_same_values(system, t, q, v, seen_values(trajectory.system, t))
-    return replace(trajectory, system=told_system(system, trajectory.samples))
+    return replace(trajectory, system=with_samples(system, trajectory.samples))
 
 
 def _without_inputs(system: System) -> System:
     """The system of a run before its inputs became known."""
-    return system if system._told is None else _without_inputs(system._told[0])
+    return system if system._given_inputs is None else _without_inputs(system._given_inputs[0])
 
 
 def _checked(trajectory: Trajectory, times: ArrayLike) -> Array:
@@ -191,7 +191,7 @@ def _along(trajectory: Trajectory, arc: Arc, time: float) -> tuple[Array, Array]
 
 
 def _parts(trajectory: Trajectory, t: float, h: float) -> list[float]:
-    """The lengths of the parts of a step of length h from a time, which is divided where what actuators are told jumps in it."""
+    """The lengths of the parts of a step of length h from a time, which is divided where an input jumps in it."""
     if not trajectory.samples:
         return [h]
     jumps = np.concatenate([[t, t + h], *(each.acts for each in trajectory.samples.values())])

@@ -19,7 +19,7 @@ from mbvi.kernels import layout
 from mbvi.model.arguments import checked_names
 from mbvi.model.expressions import show, wrong
 from mbvi.system.compiled_model import CompiledModel
-from mbvi.system.inputs import check_told, where_of, with_inputs
+from mbvi.system.inputs import check_settable, where_of, with_inputs
 from mbvi.system.system import System
 
 __all__ = ["PD", "PID", "CompiledModel", "ComputedTorque", "GravityCompensation"]
@@ -43,7 +43,7 @@ class Drives:
     velocities : ndarray (m,)
         Numbers of the same among the velocities (nv,).
     idle : System
-        The system in which these actuators are told nothing.
+        The system in which the inputs of these actuators are 0.
     """
 
     def __init__(self, system: System, inputs: Sequence[str]) -> None:
@@ -52,7 +52,7 @@ class Drives:
         self.places = arrays.joint_forces[rows, 1].copy()
         for name in np.array(inputs)[self.places < 0]:
             found = f"{str(name)!r}, which acts {where_of(system, str(name))}"
-            remedy = "write a law of your own, or tell it by a function of the state"
+            remedy = "write a law of your own, or give its input by a function of the state"
             raise ModelError(f"inputs: {wrong('actuators on coordinates', found, remedy)}")
         self.gains = arrays.joint_force_data[rows, layout.BY_INPUT].copy()
         names = [system.coordinate_names[i] for i in self.places]
@@ -86,7 +86,7 @@ class _Law:
         """Begin with a system; t, q and v are those of the start."""
         for name in self.inputs:
             if name not in system.input_names:
-                check_told(name, system, type(self).__name__)
+                check_settable(name, system, type(self).__name__)
         self._drives = Drives(system, self.inputs)
 
     def _each(self, values: Any, what: str) -> Array:

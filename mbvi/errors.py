@@ -61,7 +61,7 @@ class ModelWarning(MbviWarning):
 
 
 class AccuracyWarning(MbviWarning):
-    """A run whose result cannot be trusted from some time on: what was found tells why, as `Trajectory.findings` do."""
+    """A run whose result cannot be trusted from some time on: what was found says why, as `Trajectory.findings` do."""
 
 
 class LimitWarning(MbviWarning):

@@ -102,7 +102,7 @@ def check_same_controllers(controllers: Sequence[CheckedController], header: sto
 
 
 def resumed_inputs(system: System, inputs: Any, header: storage.Header, path: Path) -> System:
-    """The system with the functions that told actuators when the run began, which its file cannot hold."""
+    """The system with the functions that gave inputs when the run began, which its file cannot hold."""
     remedy = "pass them as to simulate: mbvi.resume(path, inputs=…)"
     try:
         refuse_controllers(inputs)
@@ -301,7 +301,7 @@ def positive_time(value: Any, what: str, system: System) -> float:
 
 
 def check_resolution(start_time: float, h: float) -> None:
-    """Refuse a start so late that times, of 53 binary digits, hardly tell steps of size h apart."""
+    """Refuse a start so late that times, of 53 binary digits, hardly separate steps of size h."""
     apart = float(np.spacing(abs(start_time)))
     if h < RESOLVED * apart:
         raise ModelError(

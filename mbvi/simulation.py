@@ -127,12 +127,12 @@ def simulate(
     until : Event, callable or str, optional
         An event that ends the run, and must come within the duration; its state is the last of the trajectory.
     inputs : mapping of str to number, str, Table, pair of arrays, or callable, optional
-        What actuators are told, by their names, instead of the inputs that the model has: numbers, expressions of the time t,
+        Inputs of actuators, by their names, instead of the inputs that the model has: numbers, expressions of the time t,
         tables, or pairs (times, values), between which the input is smooth. `mbvi.read_inputs` reads them from files. Or
         functions of the state ``input(t, q, v)``, which numba compiles; a tuple of names has one ``inputs(t, q, v, u)``, which
         writes theirs into u.
     controllers : mapping of str to Controller, optional
-        What is called between steps, at periods of their own, and tells actuators what to do, by name. What they told is in the
+        What is called between steps, at periods of their own, and tells actuators what to do, by name. What they gave is in the
         trajectory's `samples`.
 
     Returns

@@ -1,4 +1,4 @@
-"""A run that goes on when it is told to: step by step, from a loop of your own.
+"""A run that goes on step by step, from a loop of your own.
 
 The steps are those of `simulate`, by the same stepper, so that the states are the same to the last bit.
 """
@@ -23,7 +23,7 @@ from mbvi.model.expressions import nearest, show, wrong
 from mbvi.model.model import Model
 from mbvi.results.measurements import SAME
 from mbvi.results.phases import RunStates, measured_in
-from mbvi.results.samples import Samples, told_system
+from mbvi.results.samples import Samples, with_samples
 from mbvi.results.trajectory import Statistics, Trajectory, seen_trajectory
 from mbvi.run_arguments import (
     as_system,
@@ -57,7 +57,7 @@ SHORTEST = 1e-20  # step [s]: what is divided by its square is far from an overf
 BLOCK = 4096  # steps between two looks of `run` at what was done
 FIRST_ROOM = 1024  # stored states for which there is room at first
 LOOP = "simulator"
-"""The name of the samples that it told actuators itself."""
+"""The name of the samples of inputs that it was given itself."""
 OF_STEPPER = ("_all_inputs", "_carried", "_ends", "_flat", "_inputs", "_one", "_piece", "_sensors", "_stepper")
 """Attributes that are made again in a copy, since they belong to what does the steps."""
 OF_STATE = ("inputs", "locked", "parameters", "start", "state", "stepper", "steps", "times", "words")
@@ -75,8 +75,8 @@ class Simulator:
     every : int
         Number of steps per stored state of `trajectory`; 0 stores none.
     inputs : mapping, optional
-        What actuators are told, by their names, instead of the inputs that the model has, as `simulate` takes it: over time, or
-        functions of the state. Those that are numbers can be told otherwise by `step` and `run`.
+        Inputs of actuators, by their names, instead of the inputs that the model has, as `simulate` takes it: over time, or
+        functions of the state. Those that are numbers can be changed by `step` and `run`.
 
     Attributes
     ----------
@@ -117,7 +117,7 @@ class Simulator:
         every: int = 1,
         inputs: Mapping[Any, Any] | None = None,
     ) -> None:
-        self._given, self._feedback = _told(as_system(model, formulation), inputs)
+        self._given, self._feedback = _with_given_inputs(as_system(model, formulation), inputs)
         if project is not None:
             check_flag(project, "project")
         self.scheme = chosen_scheme(self._given, scheme)
@@ -212,7 +212,7 @@ class Simulator:
         self._one = self._stepper.one or self._one_by_piece
         self._piece(0, 0, *self._states[1, :, :0])  # compiles, or loads what was compiled
         self._stored = _Stored(0, self._every, run)
-        self._told = b""  # the inputs that were noted last
+        self._noted = b""  # the inputs that were noted last
         self._sensors: tuple[System, dict[str, SystemSensor]] | None = None
         self._samples_taken: dict[str, tuple[int, Any]] = {}
 
@@ -339,7 +339,7 @@ class Simulator:
 
     @property
     def inputs(self) -> dict[str, float]:
-        """What the actuators are told, by their names: the inputs that are numbers, see `System.input_names`."""
+        """The inputs of the actuators, by their names: those that are numbers, see `System.input_names`."""
         return self._inputs.now()
 
     def step(self, u: ArrayLike | Mapping[str, float] | None = None) -> None:
@@ -348,7 +348,7 @@ class Simulator:
         Parameters
         ----------
         u : (m,) or mapping of str to float, optional
-            What the actuators are told from now on: all inputs, in the order of `inputs`, or some by their names. During a step
+            The inputs from now on: all of them, in the order of `inputs`, or some by their names. During a step
             they are the same.
 
         Raises
@@ -365,8 +365,8 @@ class Simulator:
             self.system.check_own_values()
         if u is not None:
             self._inputs.set(u)
-        if (told := self._all_inputs.tobytes()) != self._told:
-            self._note_inputs(told)
+        if (inputs := self._all_inputs.tobytes()) != self._noted:
+            self._note_inputs(inputs)
         first, turn = self._steps, 1 - self._turn
         began = perf_counter()
         status = self._one(first, *self._ends[turn])
@@ -379,11 +379,11 @@ class Simulator:
         elif (contacts := self._stepper.contacts) is not None:
             contacts.forget()
 
-    def _note_inputs(self, told: bytes) -> None:
-        """Note what the actuators are told from now on, all inputs as bytes, which are others than before."""
-        self._told = told
+    def _note_inputs(self, inputs: bytes) -> None:
+        """Note the inputs from now on, all as bytes, which are others than before."""
+        self._noted = inputs
         if self._every:
-            self._stored.told_when.append((self._steps, told))
+            self._stored.changes.append((self._steps, inputs))
 
     def run(self, duration: float | str, u: ArrayLike | Mapping[str, float] | None = None) -> None:
         """Go on by the least number of steps that reaches a duration.
@@ -409,8 +409,8 @@ class Simulator:
         self.system.check_own_values()
         if u is not None:
             self._inputs.set(u)
-        if (told := self._all_inputs.tobytes()) != self._told:
-            self._note_inputs(told)
+        if (inputs := self._all_inputs.tobytes()) != self._noted:
+            self._note_inputs(inputs)
         last = self._steps + steps
         while self._steps < last:
             self._go_to(min(last, self._steps + BLOCK))
@@ -571,7 +571,7 @@ class Simulator:
         samples = self._samples()
         system = with_own_inputs(self.system)
         system.arrays.inputs[:] = stored.before
-        system = told_system(system, samples)
+        system = with_samples(system, samples)
         run = replace(stored.run, system=system, every=every)
         q, p = stored.rows()
         trajectory = self._trajectory(run.system, run.stored_times(0, stored.count), q, p, every)
@@ -584,8 +584,8 @@ class Simulator:
         return seen_trajectory(replace(trajectory, findings=audit.end(trajectory), start=run.start))
 
     def _samples(self) -> dict[str, Samples]:
-        """What the actuators were told, and when."""
-        steps, values = self._stored.told()
+        """The inputs that were given, and when."""
+        steps, values = self._stored.inputs()
         if not len(steps):
             return {}
         names, times = self._inputs.names, self._start_time + self.step_size * steps
@@ -605,14 +605,14 @@ class Simulator:
             What `set_state` takes, of this simulator or of another of the same model, inputs over time and by functions,
             parameters, locked joints, scheme and step.
         """
-        run, told = self._run, () if self._feedback is None else self._feedback.names
+        run, functions = self._run, () if self._feedback is None else self._feedback.names
         return {
             "inputs": self._all_inputs.copy(),
             "locked": np.concatenate([*self._locked.values(), np.empty(0)]),
             "parameters": np.array([*self._model_parameters().values()], dtype=float),
             "steps": np.array(self._steps),
             "times": np.array([self._start_time, self.step_size]),
-            "words": np.array([self.scheme.name, *self.system.coordinate_names, *self._locked, *told]),
+            "words": np.array([self.scheme.name, *self.system.coordinate_names, *self._locked, *functions]),
             "start": np.stack([run.q, run.v, run.p]),
             "state": self._states[self._turn, :, 0].copy(),
             "stepper": np.frombuffer(to_bytes(self._carried), np.uint8),
@@ -674,7 +674,7 @@ class Simulator:
         own = self.state()
         names = ", ".join(self._model_parameters())
         for key, what in (
-            ("words", "the scheme, coordinates and locked joints, and what functions tell,"),
+            ("words", "the scheme, coordinates and locked joints, and the inputs by functions"),
             ("times", "the start time and the step"),
             ("parameters", f"the parameters {names}:"),
         ):
@@ -693,16 +693,16 @@ class Simulator:
         return count, *arrays.values(), content.tobytes()  # type: ignore[return-value]
 
 
-def _told(system: System, inputs: Any) -> tuple[System, Feedback | None]:
-    """The system with inputs over time, and what tells its actuators by functions of the state, which it does not have yet."""
+def _with_given_inputs(system: System, inputs: Any) -> tuple[System, Feedback | None]:
+    """The system with inputs over time, and the functions of the state that give others, which it does not have yet."""
     refuse_controllers(inputs)
     over_time, functions = split_inputs(inputs)
     given = without_feedback(system)
     given = given if over_time is None else with_inputs(given, over_time)
     if not functions:
         return given, system._feedback
-    told: Feedback = with_functions(as_run(given), functions)._feedback
-    return with_inputs(given, dict.fromkeys(told.names, 0.0)), told
+    feedback: Feedback = with_functions(as_run(given), functions)._feedback
+    return with_inputs(given, dict.fromkeys(feedback.names, 0.0)), feedback
 
 
 class Impact(NamedTuple):
@@ -731,19 +731,19 @@ class _Stored:
         self._rows = np.empty((FIRST_ROOM if every else 1, 2 * len(run.q)))  # q and p, as a step leaves a state
         self._states[0], self.count = (run.q, run.p), 1
         self.before = run.system.arrays.inputs.copy()
-        self.told_when: list[tuple[int, bytes]] = []
-        """What the actuators were told after so many steps, all inputs as bytes."""
+        self.changes: list[tuple[int, bytes]] = []
+        """The inputs after so many steps, all as bytes."""
 
     @property
     def _states(self) -> Array:
         """The rows as states (rows, 2, n)."""
         return self._rows.reshape(len(self._rows), 2, -1)
 
-    def told(self) -> tuple[Array, Array]:
-        """After how many steps (m,) the actuators were told something else, and what, (m, inputs)."""
-        if not self.told_when:
+    def inputs(self) -> tuple[Array, Array]:
+        """After how many steps (m,) the inputs were changed, and to what, (m, inputs)."""
+        if not self.changes:
             return np.empty(0, int), np.empty((0, 0))
-        steps, values = zip(*self.told_when, strict=True)
+        steps, values = zip(*self.changes, strict=True)
         return np.array(steps, int), np.frombuffer(b"".join(values)).reshape(len(steps), -1)
 
     def add(self, number: int, q: Array, p: Array) -> None:
@@ -794,4 +794,4 @@ class _Stored:
     def cut(self, steps: int) -> None:
         """Forget the states after so many steps."""
         self.count = (steps - self._first) // self._every + 1
-        self.told_when = [each for each in self.told_when if each[0] < steps]
+        self.changes = [each for each in self.changes if each[0] < steps]

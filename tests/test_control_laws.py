@@ -55,12 +55,12 @@ def test_gravity_is_compensated(models):
     controllers = {"hold": mbvi.Controller(GravityCompensation(["elbow", "shoulder"]), 0.01)}
     run = mbvi.simulate(model, step=0.01, duration=2, initial_q=[1.2, 0.7], initial_v=[0, 0], controllers=controllers)
     assert abs(run.q - [1.2, 0.7]).max() < 1e-12
-    told = run.samples["hold"].values[0]
-    assert told * [1, 10] == pytest.approx(run.system.gravity(np.array([1.2, 0.7]))[::-1])
+    held = run.samples["hold"].values[0]
+    assert held * [1, 10] == pytest.approx(run.system.gravity(np.array([1.2, 0.7]))[::-1])
 
 
 def test_computed_torque_of_a_loop(models):
-    """The crank of a four-bar moves as it is told, and a resumed run goes on the same."""
+    """The crank of a four-bar moves as the controller asks, and a resumed run goes on the same."""
     model = mbvi.load(models / "four_bar.yaml")
     joint = next(iter(model.joints))
     model = model.model_copy(update={"forces": {"motor": mbvi.Motor(joint=joint)}})

@@ -1,4 +1,4 @@
-"""A `Simulator` whose actuators functions of the state tell, as those of `simulate`."""
+"""A `Simulator` whose actuators functions of the state drive, as those of `simulate`."""
 
 import copy
 import io
@@ -64,14 +64,14 @@ def test_it_equals_simulate_to_the_last_bit(scheme, formulation):
     assert np.array_equal(by_steps.now.forces(["first"])["first"].values[0], run.forces(["first"])["first"].values[-1])
 
 
-def test_others_can_still_be_told(tmp_path):
-    """By a loop, while functions tell theirs; files keep both, and states between follow when the functions are given again."""
-    told = np.sin(np.arange(50) / 7)
+def test_others_can_still_be_set(tmp_path):
+    """By a loop, while functions give theirs; files keep both, and states between follow when the functions are given again."""
+    actions = np.sin(np.arange(50) / 7)
     loop = simulator()
     assert loop.inputs == {"trim": 0.0}
-    for u in told:
+    for u in actions:
         loop.step([u])
-    table = mbvi.Table(times=(H * np.arange(50)).tolist(), values=told.tolist(), interpolation="hold")
+    table = mbvi.Table(times=(H * np.arange(50)).tolist(), values=actions.tolist(), interpolation="hold")
     run = mbvi.simulate(arm(), "lobatto4", step=H, duration=1, inputs=INPUTS | {"trim": table}, **START)
     found = loop.trajectory()
     assert np.array_equal(found.q, run.q)
@@ -129,7 +129,7 @@ def test_a_saved_state_goes_on_where_the_same_actuators_have_functions():
     file.seek(0)
     with np.load(file) as state:
         other.set_state(state)
-        with pytest.raises(mbvi.ModelError, match=r"joints, and what functions tell, .*first.*, found \['lobatto4'"):
+        with pytest.raises(mbvi.ModelError, match=r"joints, and the inputs by functions .*first.*, found \['lobatto4'"):
             simulator(inputs={"first": law, "second": lambda t, q, v: 0.0}).set_state(state)
     one.run(0.3)
     other.run(0.3)
@@ -172,7 +172,7 @@ def own_force(t, q, v, F):
 
 
 def test_a_value_that_changed_before_the_run_is_refused_with_functions_too():
-    """A force of one's own was compiled with the system, and functions that tell actuators do not renew it."""
+    """A force of one's own was compiled with the system, and functions of the state do not renew it."""
     global GAIN
     system = mbvi.assemble(arm(), force=own_force)
     try:
@@ -219,7 +219,7 @@ def logarithm(t, q, v):
 
 def test_a_function_without_a_value_ends_it_and_names_the_actuator():
     loop = simulator(inputs={"first": logarithm})
-    with pytest.raises(mbvi.StepError, match="the function that tells first has no finite value there") as caught:
+    with pytest.raises(mbvi.StepError, match="the function that gives first has no finite value there") as caught:
         loop.run(1.0)
     assert len(caught.value.trajectory) == loop.steps + 1 == 26  # the last is at its limit, to which −inf is cut
 
@@ -265,7 +265,7 @@ def other_law(t, q, v):
         ({"first": 1.0}, "inputs: expected functions of the state alone, found 'first'; "),
         (
             {"first": other_law},
-            r"inputs.first: expected the function of the run, which told it .* at t = .* s, found one that",
+            r"inputs.first: expected the function of the run, which gave it .* at t = .* s, found one that",
         ),
     ],
 )

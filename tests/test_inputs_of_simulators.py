@@ -30,13 +30,13 @@ def cart_pole():
 
 def test_inputs_are_held_during_a_step(cart_pole):
     """By order and by name, and the stored states know what acted when: the same run has a table as input."""
-    told = 3 * np.sin(np.arange(50))
+    actions = 3 * np.sin(np.arange(50))
     simulator = mbvi.Simulator(cart_pole, "simpson", step=0.02, initial_q=[0, 0.1])
     assert simulator.inputs == {"motor": 0.0, "trim": 0.01}
-    for i, u in enumerate(told):
+    for i, u in enumerate(actions):
         simulator.step([u, 0.01] if i % 2 else {"motor": u})
-    assert simulator.inputs == {"motor": told[-1], "trim": 0.01}
-    table = mbvi.Table(times=(0.02 * np.arange(50)).tolist(), values=told.tolist(), interpolation="hold")
+    assert simulator.inputs == {"motor": actions[-1], "trim": 0.01}
+    table = mbvi.Table(times=(0.02 * np.arange(50)).tolist(), values=actions.tolist(), interpolation="hold")
     motor = mbvi.Motor(joint="track", effort=10, input=table)
     same = cart_pole.model_copy(update={"forces": {**cart_pole.forces, "motor": motor}})
     run = mbvi.simulate(same, "simpson", step=0.02, duration=1, initial_q=[0, 0.1])
@@ -108,7 +108,7 @@ def test_lengths_of_loops_may_change(models):
     [
         ({"moter": 1.0}, "u: expected an input of an actuator, found 'moter'; did you mean 'motor'?"),
         ({"friction": 1.0}, "u: expected an input that is a number, found 'friction', a function of time"),
-        ([1.0], r"u: expected numbers for motor, trim in this order, found \[1\]; or tell some by their names"),
+        ([1.0], r"u: expected numbers for motor, trim in this order, found \[1\]; or give some by their names"),
         (2.0, "u: expected numbers for motor, trim in this order, found 2; or"),
         (np.zeros((1, 2)), "u: expected numbers for motor, trim in this order, found array"),
         ([1.0, np.nan], "u: expected finite numbers, found nan for trim"),
@@ -116,7 +116,7 @@ def test_lengths_of_loops_may_change(models):
         ({"trim": 1.0, "motor": "fast"}, "u.motor: expected a finite number, found 'fast'"),
     ],
 )
-def test_inputs_that_cannot_be_told(u, message, cart_pole):
+def test_inputs_that_cannot_be_set(u, message, cart_pole):
     """Nothing changes, and no step is done."""
     simulator = mbvi.Simulator(cart_pole, step=0.02)
     with pytest.raises(mbvi.ModelError, match=message):
@@ -124,7 +124,7 @@ def test_inputs_that_cannot_be_told(u, message, cart_pole):
     assert simulator.inputs == {"motor": 0.0, "trim": 0.01} and simulator.steps == 0
 
 
-def test_a_model_without_actuators_is_told_nothing(models):
+def test_a_model_without_actuators_has_no_inputs(models):
     simulator = mbvi.Simulator(mbvi.load(models / "pendulum.yaml"), step=0.02)
     with pytest.raises(
         mbvi.ModelError, match=r"u: expected none, since no actuator takes a number, found \[1\]; add an"

@@ -338,7 +338,7 @@ def test_a_function_without_a_value_ends_the_run_and_is_named():
     def logarithm(t, q, v):
         return np.log(q[0] - 0.9)
 
-    message = "the function that tells first has no finite value there, or within the step"
+    message = "the function that gives first has no finite value there, or within the step"
     with pytest.raises(mbvi.StepError, match=message) as caught:
         mbvi.simulate(arm(), step=H, duration=2, inputs={"first": logarithm}, **START)
     kept = caught.value.trajectory
@@ -411,7 +411,7 @@ def test_it_tells_an_actuator_of_a_frame():
     np.testing.assert_allclose(fixed.pose("hull")[0], tree.pose("hull")[0], rtol=0, atol=1e-8)
 
 
-def test_a_simulator_and_a_file_of_it_have_what_it_told(tmp_path):
+def test_a_simulator_and_a_file_of_it_have_what_it_gave(tmp_path):
     given = {"scheme": "gauss2", "step": 0.05}
     run = mbvi.simulate(
         boat({"screw": SCREW}), **given, duration=0.5, inputs={"screw": steer}, path=tmp_path / "boat.h5"
@@ -443,9 +443,9 @@ def test_derivatives_between_blocks_are_left_out_and_others_are_right():
     """Newton's iteration goes on without them, to the same motion as with all of them."""
     system = mbvi.assemble(star({"m": mbvi.Motor(joint="b0 b3")}))
     assert len(system.arrays.nodes) > 1
-    told, dense = with_functions(system, {"m": apart}), mbvi.assemble(star({}), force=apart_of_ones_own)
+    applied, dense = with_functions(system, {"m": apart}), mbvi.assemble(star({}), force=apart_of_ones_own)
     q, v = mechanisms.random_state(system, 2)
-    for found, whole in zip(told.second_derivatives(q, v), dense.second_derivatives(q, v), strict=True):
+    for found, whole in zip(applied.second_derivatives(q, v), dense.second_derivatives(q, v), strict=True):
         whole[3, 20] = found[3, 20]  # of the input alone, between two blocks
         np.testing.assert_allclose(found, whole, rtol=0, atol=1e-6)
     given = {"scheme": "simpson", "step": 0.02, "duration": 0.2}

@@ -65,3 +65,19 @@ def test_the_licence_is_the_same_everywhere():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert citation["license"] == PROJECT["license"] == "BSD-3-Clause"
     assert (ROOT / "LICENSE").read_text(encoding="utf-8").startswith("BSD 3-Clause License")
+
+
+def test_words_are_ones_that_readers_from_anywhere_know():
+    """Messages, docstrings, names and pages say `reported` or `given` instead of what few readers know in that sense."""
+    odd = re.compile(r"(?i)(?<![a-z])(told|astray|dear|so-manyth)(?![a-z])")
+    pages = [
+        *ROOT.glob("*.md"),
+        *(ROOT / "docs").glob("*.md"),
+        *(ROOT / "mbvi").rglob("*.py"),
+        *(ROOT / "mbvi").rglob("viewer.*"),
+    ]
+    assert len(pages) > 300
+    found = [
+        f"{path.relative_to(ROOT)}: {word}" for path in pages for word in odd.findall(path.read_text(encoding="utf-8"))
+    ]
+    assert not found

@@ -138,7 +138,7 @@ def test_functions_of_constraints_that_are_not_finite(constraint, message):
     ],
 )
 @pytest.mark.filterwarnings("error")
-def test_a_prescribed_motion_whose_rate_jumps_is_told(value, corner):
+def test_a_prescribed_motion_whose_rate_jumps_is_reported(value, corner):
     joints = {"rail": mbvi.Prismatic(parent="world", child="cart", axis=(1, 0, 0))}
     drive = mbvi.PrescribedCoordinate(joint="rail", value=value)
     model = mbvi.Model(name="driven", bodies={"cart": mbvi.Body(mass=1)}, joints=joints, constraints={"drive": drive})

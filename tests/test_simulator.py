@@ -91,7 +91,7 @@ def bouncing():
 
 @pytest.mark.parametrize("name", ["double_pendulum", "four_bar", "bouncing"])
 def test_nothing_grows_where_no_states_are_stored(name, models):
-    """Python keeps up to 4096 names of attributes that compiled code has asked for, until it is told to forget them."""
+    """Python keeps up to 4096 names of attributes that compiled code has asked for, until it is asked to forget them."""
     model = bouncing() if name == "bouncing" else mbvi.load(models / f"{name}.yaml")
     simulator = mbvi.Simulator(model, "lobatto4", step=0.01 if name == "bouncing" else 0.002, every=0)
 

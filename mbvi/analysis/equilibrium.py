@@ -134,7 +134,7 @@ def find_equilibrium(model: Model | System, start: ArrayLike | None = None, t: f
     system = model if isinstance(model, System) else assemble(model)
     time = checked_number(t, "t", "a finite number of seconds")
     if system.arrays.vector_potential:
-        found = "one that depends on velocities, which rest alone does not tell of"
+        found = "one that depends on velocities, on which rest alone does not depend"
         raise ModelError(f"{system.name}: {wrong('a potential of the coordinates', found)}")
     if start is None:
         q = find_start(system, t=time).q

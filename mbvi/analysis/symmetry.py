@@ -65,7 +65,7 @@ class Invariant:
         First coordinate and, for a translation, a vector (1,): ξ = b; for a rotation, of a quaternion or a place, a matrix:
         ξ = A q.
     si : str
-        Its unit, or nothing where the coordinates tell it.
+        Its unit, or nothing where the coordinates have it.
     """
 
     name: str

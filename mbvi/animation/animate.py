@@ -69,7 +69,7 @@ def animate(
     ------
     ModelError
         If the ending is unknown, the file exists or cannot be written, the trajectory has no bodies, fewer than two states, one
-        that is not a number, or too few to tell how bodies turn, a point of `trails` is unknown, `rate` is no such number or not
+        that is not a number, or too few to show how bodies turn, a point of `trails` is unknown, `rate` is no such number or not
         of an .mp4, or a library is missing that comes with the extra `viz`.
 
     Examples

@@ -127,7 +127,7 @@ source.onerror = () => report('The run does not answer; it may have ended.');
 
 let waiting = null, isSending = false;
 
-/** Tell the run what has changed; while it answers, later changes wait together. */
+/** Send the run what has changed; while it answers, later changes wait together. */
 async function send(changes) {
   waiting ??= {};
   for (const [key, value] of Object.entries(changes)) waiting[key] = typeof value === 'object' ? { ...waiting[key], ...value } : value;

@@ -97,7 +97,7 @@ def body_geometry(
 
 
 def reach(body: Body, holds: Sequence[Array], files: Files | None) -> Array:
-    """Points (n, 3) that tell how large a body is."""
+    """Points (n, 3) that show how large a body is."""
     if body.shapes:
         return np.concatenate([_corners(shape, files) for shape in body.shapes])
     solid = _solid(body, holds)

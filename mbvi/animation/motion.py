@@ -97,7 +97,7 @@ def fastest_spin(trajectory: Trajectory) -> Spin:
 
 
 def check_gaps(trajectory: Trajectory, spin: Spin) -> None:
-    """Whether quaternions at stored states tell how bodies turn between them; angles keep count of their turns.
+    """Whether quaternions at stored states show how bodies turn between them; angles keep count of their turns.
 
     Raises
     ------

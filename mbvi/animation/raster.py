@@ -2,7 +2,7 @@
 
 A point at (x, y, z) along the camera's right, up and forward axes is seen at X = W/2 + f x/z, Y = H/2 − f y/z. In the picture
 1/z is linear, and so is any value divided by z. Every sample of the picture keeps the largest 1/z and the triangle that has it.
-The same seen from the sun, from so far that z is linear itself, tells what lies in shadow.
+The same seen from the sun, from so far that z is linear itself, shows what lies in shadow.
 
 Where no triangle is, which is most of a picture, it is as it was before but for shadows on the floor. So of every row the first
 and last sample with a triangle are kept, and all work is done between them.

@@ -471,7 +471,7 @@ addEventListener('keydown', event => {
 // What happened, above the time line: its text where the pointer is near, its time after a click.
 const KINDS = { impact: '#D55E00', rest: '#7b8794', release: '#009E73', stick: '#5E35B1', slip: '#0072B2', event: '#C2185B', several: INK };
 const NEAR = 6;  // pixels
-const line = byId('marks'), told = byId('told');
+const line = byId('marks'), hint = byId('hint');
 const placeOf = mark => (mark.t - data.start) / duration;
 const marks = data.marks.filter(mark => placeOf(mark) >= 0 && placeOf(mark) <= 1);
 for (const mark of marks) {
@@ -486,16 +486,16 @@ function markAt(event) {
   const nearest = marks.reduce((best, mark) => off(mark) < off(best) ? mark : best);
   return off(nearest) <= NEAR ? nearest : undefined;
 }
-function tell(mark) {
-  told.hidden = !mark;
+function showHint(mark) {
+  hint.hidden = !mark;
   if (!mark) return;
-  told.textContent = mark.text;
-  const { width } = line.getBoundingClientRect(), half = told.offsetWidth / 2, { left } = byId('line').getBoundingClientRect();
+  hint.textContent = mark.text;
+  const { width } = line.getBoundingClientRect(), half = hint.offsetWidth / 2, { left } = byId('line').getBoundingClientRect();
   const x = 8 + width * placeOf(mark);  // within the window
-  told.style.left = `${Math.min(Math.max(x, half - left + 8), innerWidth - left - half - 8)}px`;
+  hint.style.left = `${Math.min(Math.max(x, half - left + 8), innerWidth - left - half - 8)}px`;
 }
-line.onpointermove = event => tell(markAt(event));
-line.onpointerleave = () => tell();
+line.onpointermove = event => showHint(markAt(event));
+line.onpointerleave = () => showHint();
 line.onclick = event => { const mark = markAt(event); if (mark) { pause(); setTime(mark.t); } };
 
 function toggle(key, text, title, isOn, change) {

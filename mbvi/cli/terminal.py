@@ -64,7 +64,7 @@ def complain(message: str) -> None:
 
 @contextmanager
 def failed_run() -> Iterator[None]:
-    """Tell of a step that failed in a run of which no states are kept."""
+    """Report a step that failed in a run of which no states are kept."""
     try:
         yield
     except StepError as error:

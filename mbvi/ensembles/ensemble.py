@@ -185,7 +185,7 @@ def ensemble(
     with closing(_executor(recipe, plan, count, processes, executor)) as runs:
         kept = InMemory(structure) if path is None else InFile(structure, path, resume)
         of = {name: variables[name] for name in summed}
-        with closing(kept), _interruption_told(kept, path), SummedUp(kept, of) as put:
+        with closing(kept), _interruption_reported(kept, path), SummedUp(kept, of) as put:
             order = plan.order()
             run_members(runs, members, order[~kept.is_done[order]], variables, put, progress)
     found = kept.dataset()
@@ -194,7 +194,7 @@ def ensemble(
 
 
 @contextmanager
-def _interruption_told(kept: InMemory | InFile, path: Path | None) -> Iterator[None]:
+def _interruption_reported(kept: InMemory | InFile, path: Path | None) -> Iterator[None]:
     """Let an interruption say what is in a file."""
     try:
         yield
@@ -350,7 +350,7 @@ def _structure(
     about |= {"scheme_numbers": json.dumps(asdict(plan.method))}
     about |= {"step": plan.step, "steps": plan.steps, "every": plan.every}
     model = _stored_model(plan.variation.model, system)
-    about |= {} if model is not None else {"system": _told_apart(plan)}
+    about |= {} if model is not None else {"system": _digest(plan)}
     return Structure(
         members.sizes,
         coordinates,
@@ -363,14 +363,14 @@ def _structure(
 
 
 def _stored_model(model: Model | None, system: System) -> Model | None:
-    """The model with its expressions, in the formulation of its system; None where it does not tell all."""
+    """The model with its expressions, in the formulation of its system; None where it does not describe it whole."""
     if model is None or system.model is None or system.arrays.force:
         return None
     return model.replaced({"formulation": system.model.formulation})
 
 
-def _told_apart(plan: Plan) -> str:
-    """What tells a system from others that a file does not hold: a digest of its model, and the parameters of its force."""
+def _digest(plan: Plan) -> str:
+    """What distinguishes a system that a file does not hold from others: a digest of its model and of its force's parameters."""
     given = plan.variation.model
     text = "" if given is None or given._is_resolved else to_yaml(given)
     numbers = dict(zip(plan.first._force_names, plan.first.arrays.force_parameters.tolist(), strict=True))

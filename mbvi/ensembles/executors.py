@@ -180,7 +180,7 @@ class Cluster:
     """The workers of a dask cluster, as many as there are at every moment."""
 
     def __init__(self, recipe: Recipe, client: Any) -> None:
-        check_workers(client)  # of which the first question below tells whether there are some
+        check_workers(client)  # of which the first question below finds out whether there are some
         dumps = import_module("cloudpickle").dumps
         self._client, self._executor = client, client.get_executor(pure=False)
         self._recipe = client.submit(bytes, packed(recipe, dumps, "executor"), pure=False)
@@ -273,7 +273,7 @@ def check_client(client: Any) -> None:
 
 
 def connect(address: str) -> Any:
-    """A client of the scheduler at an address, which tells of what goes wrong by errors alone.
+    """A client of the scheduler at an address, which reports what goes wrong by errors alone.
 
     Raises
     ------

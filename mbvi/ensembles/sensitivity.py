@@ -25,7 +25,7 @@ ENDS = ("status", "steps", "reason")
 
 
 def _problem(names: list[str]) -> dict[str, Any]:
-    """What SALib is told."""
+    """The problem as SALib takes it."""
     return {"num_vars": len(names), "names": names, "bounds": [[0.0, 1.0]] * len(names)}
 
 

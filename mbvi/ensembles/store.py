@@ -1,8 +1,8 @@
 """Where what members of an ensemble leave behind goes: to arrays in memory, or to a file of the same structure.
 
 The file is HDF5 in the manner of netCDF-4. All of its structure is written first; then every variable has its place, in which the
-rows of a member are at a distance that its number tells, and nothing but these rows is written while members run. So they may end
-in any order, others may read the file meanwhile, and whatever ends the run, the members that are done are there.
+rows of a member are at a distance that follows from its number, and nothing but these rows is written while members run. So they
+may end in any order, others may read the file meanwhile, and whatever ends the run, the members that are done are there.
 
 Texts have no such places. While members run, what is said of them is appended behind the end of what HDF5 knows, a line of JSON
 each, and becomes the variable `reason` when the file is closed; or, after a kill, when the ensemble is resumed.

@@ -17,7 +17,7 @@ from mbvi.model.expressions import nearest, show, wrong
 from mbvi.model.forces import HasInput
 from mbvi.run_arguments import as_system, positive_time
 from mbvi.simulator import Simulator
-from mbvi.system.inputs import told_inputs
+from mbvi.system.inputs import settable_inputs
 from mbvi.system.measures import Measurement
 from mbvi.system.system import System
 
@@ -157,8 +157,8 @@ def _task_of(system: System, given: Mapping[str, Any]) -> Task:
 def _actions(system: System, given: Any) -> tuple[tuple[str, ...], Array, Array]:
     """The inputs that actions set, with their lowest and highest values."""
     forces = {} if system.model is None else system.model.resolved().forces
-    told = told_inputs(system)
-    known = {name: force for name, force in forces.items() if isinstance(force, HasInput) and name in told}
+    settable = settable_inputs(system)
+    known = {name: force for name, force in forces.items() if isinstance(force, HasInput) and name in settable}
     if not known:
         remedy = "add a motor to its forces"
         raise ModelError(f"actions: {wrong('a model with actuators whose inputs are numbers', 'none', remedy)}")

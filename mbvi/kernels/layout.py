@@ -28,11 +28,11 @@ SUBTREE_MASS = 23  # [kg]
 # Joint forces: System.joint_forces (., 4) = kind, coordinate, function, input; joint_force_data (., 6) = constant, rest. The
 # function is the force at a time, a potential V(q) of the coordinate, or the force at a rate of the coordinate. Of an actuator it
 # is the input at a time; where it is -1, the input is the number that System.inputs has for it, which may change between steps;
-# where it is -2 - i, the function force tells it, as number i behind the generalized forces.
+# where it is -2 - i, the function force gives it, as number i behind the generalized forces.
 # The data of an actuator are what the columns below name. The coordinate is -1 of what acts at a frame or along a tendon.
 JOINT_SPRING, JOINT_DAMPER, JOINT_FORCE, JOINT_POTENTIAL, JOINT_RATE_FORCE, ACTUATOR = 0, 1, 2, 3, 4, 5
 INPUT = 3
-NUMBER, TOLD = -1, -2
+NUMBER, BY_FUNCTION = -1, -2
 BY_INPUT, BIAS, BY_PLACE, BY_RATE, LOWEST, HIGHEST = range(6)
 CONSERVATIVE_JOINT_FORCES = JOINT_SPRING, JOINT_POTENTIAL
 # Body forces: System.body_forces (., 6) = kind, link a, link b, three functions; body_force_data (., 17) = point a,

@@ -2,7 +2,7 @@
 
 It listens on the loopback interface, at a port that is free. The token stands in the address: /TOKEN/ is the page,
 /TOKEN/frames a stream of frames (server-sent events), /TOKEN/scene what bodies look like, and /TOKEN/controls takes changes, and
-tells what the controls are. All else is refused.
+says what the controls are. All else is refused.
 """
 
 from __future__ import annotations
@@ -138,14 +138,14 @@ class _Handler(BaseHTTPRequestHandler):
         self._head(200, "text/event-stream")
         self.end_headers()
         frames, last = self.shown.frames, self.headers.get("Last-Event-ID", "")
-        number, told = int(last) if last.isdecimal() else -1, {"status": "", "scene": self.shown.frames.look}
+        number, sent = int(last) if last.isdecimal() else -1, {"status": "", "scene": self.shown.frames.look}
         with frames.watched():
             while not self.is_closed.is_set():
                 found = frames.after(number, PULSE)
                 text = _event(found) if found else ": here\n\n"
                 for name, value in (("scene", frames.look), ("status", frames.status)):
-                    text += f"event: {name}\ndata: {json.dumps(value)}\n\n" if told[name] != value else ""
-                    told[name] = value
+                    text += f"event: {name}\ndata: {json.dumps(value)}\n\n" if sent[name] != value else ""
+                    sent[name] = value
                 self.wfile.write(text.encode())
                 number = found[-1].number if found else number
 

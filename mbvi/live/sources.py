@@ -17,7 +17,7 @@ from mbvi.model.expressions import names_in, nearest, show, wrong
 from mbvi.results.trajectory import Trajectory, read
 from mbvi.simulator import Simulator
 from mbvi.system.feedback import without_feedback
-from mbvi.system.inputs import told_inputs, told_like
+from mbvi.system.inputs import settable_inputs, with_same_inputs
 from mbvi.system.system import System
 
 RATE = 30
@@ -226,7 +226,7 @@ class SimulatorSource(Source):
     def _set_parameters(self, values: Any) -> None:
         changed = self._changed | _numbers(values, self._parameters, "parameters")
         now = self.simulator
-        system = told_like(self._first, without_feedback(self._first).with_parameters(changed))
+        system = with_same_inputs(self._first, without_feedback(self._first).with_parameters(changed))
         self._put(system, now.q, now.v, now.t)
         self._changed = changed
         self._parameters |= {name: (value, *self._parameters[name][1:]) for name, value in changed.items()}
@@ -276,7 +276,7 @@ def _inputs(system: System) -> dict[str, tuple[float, float, float]]:
     """Inputs that are numbers, with their values and the ranges of sliders."""
     forces = {} if system.model is None else system.model.resolved().forces
     found = {}
-    for name, place in told_inputs(system).items():
+    for name, place in settable_inputs(system).items():
         value = float(system.arrays.inputs[place])
         found[name] = value, *(getattr(forces[name], "input_range", None) or _around(value))
     return found

@@ -206,6 +206,6 @@ def renamed(other: Model, paths: Mapping[str, str]) -> dict[str, bytes]:
 
 
 def mesh_contents(model: Model) -> dict[str, bytes]:
-    """The contents of a model's mesh files; what they may not mean is told."""
+    """The contents of a model's mesh files; a warning of what they may not mean."""
     meshes.warn(model)
     return meshes.mesh_files(model)

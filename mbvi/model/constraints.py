@@ -70,7 +70,7 @@ __all__ = [
 
 ORIGIN = (0.0, 0.0, 0.0)
 FARTHEST = 1e12
-"""Size of prescribed places and lengths [m or rad] beyond which numbers of 16 digits no longer tell tenths of a millimetre."""
+"""Size of prescribed places and lengths [m or rad] beyond which numbers of 16 digits no longer resolve tenths of a millimetre."""
 BESIDE = 1e-6
 """How far a curve must go on, on both sides of its start."""
 

@@ -128,7 +128,7 @@ def _shown(value: object) -> str:
         return f"{value:.6g}"
     try:
         return " ".join(repr(value).split())
-    except Exception:  # an integer too long to be written, or an object that cannot tell what it is
+    except Exception:  # an integer too long to be written, or an object that cannot say what it is
         return f"a value of type {type(value).__name__}"
 
 

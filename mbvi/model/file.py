@@ -69,7 +69,7 @@ def load(
     locked: Mapping[str, float | Sequence[float] | None] | Sequence[str] = (),
     stops: bool = False,
 ) -> Model:
-    """Read a model file, or import a robot's; the file's content tells which it is.
+    """Read a model file, or import a robot's; the file's content says which it is.
 
     Parameters
     ----------

@@ -387,7 +387,7 @@ class JointForce(HasLaw, OnJoint):
 
 
 class HasInput(Element):
-    """The common part of actuators: what a controller tells them, and how hard they push at most.
+    """The common part of actuators: their input, and how hard they push at most.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Limits of a coordinate of a joint, of which a run tells where it exceeds them."""
+"""Limits of a coordinate of a joint, of which a run reports where it exceeds them."""
 
 from __future__ import annotations
 

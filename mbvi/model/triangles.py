@@ -70,7 +70,7 @@ class Triangles(NamedTuple):
 
 
 def read_triangles(name: str, content: bytes, limit: float) -> Triangles:
-    """The triangles in a mesh file, whose type its name tells. Colours are read of DAE files.
+    """The triangles in a mesh file, whose type its name says. Colours are read of DAE files.
 
     Raises
     ------

@@ -127,7 +127,7 @@ def figure_2() -> Figure:
         0,
         1.0,
         "That of the direct midpoint method swings within half a percent about a line without a trend; the "
-        "amplitude itself grows 1024-fold. The Runge-Kutta method, of which the paper tells in words alone, is on the right.",
+        "amplitude itself grows 1024-fold. The Runge-Kutta method, which the paper describes in words alone, is on the right.",
     )
 
 

@@ -1,4 +1,4 @@
-"""What controllers told actuators in a run, call by call."""
+"""The inputs that controllers gave in a run, call by call."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ ABOUT = 3
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """What a controller told actuators.
+    """The inputs that a controller gave to actuators.
 
     Attributes
     ----------
     inputs : tuple of str
         The actuators.
     period, delay : float
-        [s]; a period of 0 where they were told by a loop of the user's.
+        [s]; a period of 0 where a loop of the user's gave them.
     t : ndarray (m,)
         Times of its calls [s].
     acts : ndarray (m,)
@@ -75,8 +75,8 @@ def samples_of(
         own = rows[(rows[:, 0] == number) & (rows[:, 1] < end)] if len(rows) else np.zeros((0, ABOUT + 2 * count))
         columns = ABOUT + np.array([list(system_inputs).index(name) for name in each["inputs"]], int)
         about = tuple(each["inputs"]), float(each["period"]), float(each["delay"])
-        told = own[:, 1], own[:, 2], own[:, columns], own[:, columns + count]
-        found[each["name"]] = Samples(*about, *told, tuple(each["sensors"]))
+        numbers = own[:, 1], own[:, 2], own[:, columns], own[:, columns + count]
+        found[each["name"]] = Samples(*about, *numbers, tuple(each["sensors"]))
     return found
 
 
@@ -93,7 +93,7 @@ def rows_of(samples: Mapping[str, Samples], system_inputs: Sequence[str]) -> Arr
     return joined[np.argsort(joined[:, 1], kind="stable")]
 
 
-def told_system(system: System, samples: Mapping[str, Samples]) -> System:
+def with_samples(system: System, samples: Mapping[str, Samples]) -> System:
     """The system whose inputs are at every time what they were in the run."""
     for each in samples.values():
         if len(each):

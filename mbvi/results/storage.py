@@ -57,7 +57,7 @@ FINDINGS_LENGTH = 4000  # characters, as of the
 NAME_LENGTH = 400  # characters, so that it is overwritten in place; a name in JSON
 OCCURRENCES, MOST_OCCURRENCES = "occurrences", 1 << 20  # events that happened, and how many a file has room for
 CONTACTS = "contacts"  # what happened to stops and dry frictions
-SAMPLES = "samples"  # what controllers told actuators
+SAMPLES = "samples"  # the inputs that controllers gave
 OF_CONTROLLER = ("name", "inputs", "period", "delay", "sensors")
 STATISTICS_LENGTH = 400  # characters, so that they are overwritten in place
 HEAD = 2  # integers before a state: checksum, and steps done
@@ -91,7 +91,7 @@ VARIABLES = {
     "multipliers": Variable(("constraint",), "constraint_unit", "Lagrange multipliers of the constraints"),
     "position": Variable(("body", "axis"), "m", "positions of the bodies' origins in the world"),
     "rotation": Variable(("body", "component"), "", "rotations of the bodies to the world, unit quaternions"),
-    "inputs": Variable(("input",), "", "what functions of the state tell actuators"),
+    "inputs": Variable(("input",), "", "the inputs that functions of the state gave"),
 }
 PARTS = {"poses": ("position", "rotation"), "multipliers": ("multipliers",)}
 """What a file holds if it is to, and its variables."""
@@ -122,7 +122,7 @@ DIMENSIONS = tuple(dict.fromkeys(key for variable in VARIABLES.values() for key 
 
 @dataclass(frozen=True, eq=False)
 class Nameplate:
-    """What a file tells of a system that it cannot rebuild: enough for labels. Its functions raise a ModelError.
+    """What a file says of a system that it cannot rebuild: enough for labels. Its functions raise a ModelError.
 
     Attributes
     ----------
@@ -143,7 +143,7 @@ class Nameplate:
     constraint_names: tuple[str, ...] = ()
     constraint_units: tuple[str, ...] = ()
     body_names: tuple[str, ...] = ()
-    _feedback = _seen = None  # no function tells its actuators
+    _feedback = _seen = None  # no function gives inputs
 
     def __repr__(self) -> str:
         """What it is, as messages say it."""
@@ -202,8 +202,8 @@ class Header:
     controllers : tuple of dict
         Name, inputs, period, delay and sensors of the controllers of the run.
     samples : ndarray (m, 3 + 2 inputs)
-        What they told actuators: number of the controller, times of the call and from which on it acts, what was asked for,
-        and what was told.
+        The inputs that they gave: number of the controller, times of the call and from which on it acts, what was asked for,
+        and what was given.
     measured : mapping of str to ndarray (m, 1 + 2 w)
         What sensors measured, see `mbvi.results.stored_measurements`.
     """
@@ -353,7 +353,7 @@ class Writer:
         return rows
 
     def sample(self, rows: Array) -> None:
-        """Append what controllers told actuators, (rows, 3 + 2 inputs).
+        """Append the inputs that controllers gave, (rows, 3 + 2 inputs).
 
         Raises
         ------
@@ -370,7 +370,7 @@ class Writer:
             self._file.flush()
 
     def sampled(self, before: float) -> Array:
-        """What controllers told actuators before a time, after which the next is appended, (rows, 3 + 2 inputs)."""
+        """The inputs that controllers gave before a time, after which the next is appended, (rows, 3 + 2 inputs)."""
         if self._samples is None:
             return np.empty((0, 3))
         rows = _sample_rows(self._file, self.path)
@@ -544,8 +544,8 @@ def holds(system: System) -> bool:
 def resumption(
     path: Path, has_system: bool, has_chart: bool, has_events: bool, has_controllers: bool, has_inputs: bool
 ) -> str:
-    """How a run goes on, whose file holds its system or not, and that has a chart, events, controllers, or functions that tell
-    actuators, which no file can hold, or none.
+    """How a run goes on, whose file holds its system or not, and that has a chart, events, controllers, or inputs by functions,
+    which no file can hold, or none.
     """
     if has_system and not (has_chart or has_events or has_controllers or has_inputs):
         return f"mbvi run --resume {path}"
@@ -685,7 +685,7 @@ def _lay_out(path: Path, header: Header, columns: Mapping[str, Array], state: by
         if header.controllers:
             _rows(file, SAMPLES, header.sample_room, (3 + 2 * len(header.system.input_names),))
             file[SAMPLES].attrs["long_name"] = (
-                "controllers: number, times of the call and from which on it acts, what was asked for, and what was told"
+                "controllers: number, times of the call and from which on it acts, what was asked for, and what was given"
             )
             file[SAMPLES][0] = -1.0  # a row that is no sample, as above
         for number, (name, rows) in enumerate(header.measured.items()):
@@ -1062,7 +1062,7 @@ def _controllers(file: h5py.File) -> tuple[dict[str, Any], ...]:
 
 
 def _sample_rows(file: h5py.File, path: Path) -> Array:
-    """What controllers told actuators, (rows, 3 + 2 inputs); ValueError if it is nothing."""
+    """The inputs that controllers gave, (rows, 3 + 2 inputs); ValueError if it is nothing."""
     if SAMPLES not in file:
         return np.empty((0, 3))
     _check_numbers(file, SAMPLES)
@@ -1127,8 +1127,8 @@ def _check_parts(header: Header, columns: Mapping[str, Array]) -> None:
     known = {name for each in header.controllers for name in each["inputs"]}
     if inputs and not (known <= set(inputs) and header.samples.shape[1] in (3, 3 + 2 * len(inputs))):
         raise ValueError("controllers have other inputs than the system")
-    told = header.labels.get("input", ())
-    if inputs and not set(told) <= set(inputs):
+    names = header.labels.get("input", ())
+    if inputs and not set(names) <= set(inputs):
         raise ValueError("input has other names than the actuators of the system")
     for key in ("q", "p", *(["inputs"] if "inputs" in columns else [])):
         if not np.isfinite(columns[key][[0, -1]]).all():
@@ -1205,7 +1205,9 @@ def _system(file: h5py.File, system: System | None, source: str) -> System:
         expected, found = (", ".join(each.coordinate_names) for each in (plate, system))
         raise ModelError(f"{source}: system: {wrong(f'the coordinates {expected}', found)}")
     for key in ("constraint_count", "is_conservative", "constraint_names", "body_names"):
-        if key == "is_conservative" and system.input_names:  # actuators may have been told to do work
+        if (
+            key == "is_conservative" and system.input_names
+        ):  # actuators may have been given inputs by which they do work
             continue
         expected, found = getattr(plate, key), getattr(system, key)
         if expected != found and expected != ():  # names are there with the parts that need them

@@ -29,7 +29,7 @@ from mbvi.results.frame_table import frame_table
 from mbvi.results.measurements import Course, Measured, measurement_table, measurements
 from mbvi.results.output import check_output, replace_file
 from mbvi.results.phases import accelerations_and_multipliers, forces_of_run, reactions_of_run
-from mbvi.results.samples import Samples, rows_of, samples_of, told_system
+from mbvi.results.samples import Samples, rows_of, samples_of, with_samples
 from mbvi.results.tables import Quantity, Table, find_writer, write_csv
 from mbvi.schemes.linear import STEPS
 from mbvi.schemes.method import Method
@@ -151,7 +151,7 @@ class Stored:
         Places of the bodies' origins and unit quaternions w, x, y, z, body to world, whose signs do not jump from state to
         state.
     inputs : ndarray (N + 1, m) or None
-        What functions of the state tell actuators.
+        The inputs that functions of the state gave.
     measured : mapping of str to ndarray (m, 1 + 2 w)
         What sensors measured, see `mbvi.results.stored_measurements`.
     """
@@ -209,7 +209,7 @@ class Trajectory:
     contact_events : ndarray (m, 7 + 2 n) or None
         What `contacts` has, of a system with stops or dry friction.
     samples : mapping of str to Samples
-        What controllers told actuators.
+        The inputs that controllers gave.
     """
 
     system: System
@@ -866,13 +866,13 @@ def _seen_system(found: storage.Header, values: Mapping[str, Array], samples: Ma
     """The system whose inputs are in the states what they were in the run."""
     run, names = found.system, found.labels.get("input", ())
     if isinstance(run, storage.Nameplate) or not names:
-        return told_system(run, samples)
-    known = Seen(names, None if run._feedback is None else told_system(run, samples))
-    return with_values(told_system(without_feedback(run), samples), known, values["t"], values["inputs"])
+        return with_samples(run, samples)
+    known = Seen(names, None if run._feedback is None else with_samples(run, samples))
+    return with_values(with_samples(without_feedback(run), samples), known, values["t"], values["inputs"])
 
 
 def seen_trajectory(trajectory: Trajectory) -> Trajectory:
-    """The trajectory whose system has, instead of functions that told actuators, what they told in its states."""
+    """The trajectory whose system has, instead of functions of the state, the inputs that they gave in its states."""
     if trajectory.system._feedback is None:
         return trajectory
     t, q, v = trajectory.t, trajectory.q, trajectory.v

@@ -56,7 +56,7 @@ def _may_push(system: System) -> bool:
 
 
 def _rubs(system: System) -> bool:
-    """Whether stops have friction, of which some samples do not tell what it takes."""
+    """Whether stops have friction, of which some samples do not show what it takes."""
     assert system.model is not None
     return bool(rubs_of(tuple(stops_of(system.model.resolved()))))
 

@@ -1,19 +1,19 @@
 """Steps that leave the branch of a motion: at a singular configuration of loops several branches meet.
 
 So do those of a parallelogram with all bars in line. The equations of a large step may have solutions on all of them, and its
-iteration may find another than the one that goes on smoothly. Then the velocities tell: on a smooth motion their mean over a step
+iteration may find another than the one that goes on smoothly. The velocities show it: on a smooth motion their mean over a step
 moves the coordinates as the step does,
 
     d = |v − Δq/h|/(|v| + |Δq/h|) ≪ 1,     v = (v_k + v_{k+1})/2,     |x|² = xᵀ M x.
 
 A step between branches, near a singular configuration or over it, turns the velocity at once: d > 0.2, or d > 0.1 and three times
-that of the step before, measured on four-bars that fold flat. Where what turns is light, the energy tells, if nothing does work:
+that of the step before, measured on four-bars that fold flat. Where what turns is light, the energy does, if nothing does work:
 it jumps by 4 to 80 % of the kinetic energy, where steps of the same length along a branch change it by 1.5 % at most. A step of
 more than about 1 rad may leave the branch elsewhere. Where d > 0.15, and not because the motion turns back, two half steps are
 taken from the same state: if they end elsewhere, by more than 0.3 of the step's length, or do not converge, the step is no
 approximation of a motion. A system at rest moves by rounding alone, and is not looked at.
 
-Whether the motion bends at the end of a step, the next one tells, and at the start of the first the initial velocity, as if
+Whether the motion bends at the end of a step, the next one shows, and at the start of the first the initial velocity, as if
 the step before it had been 2 h v − Δq; after the last step of a piece the next one is made and taken back. Large
 systems, whose steps take long, are spared that: the last step of a piece is always looked at.
 """

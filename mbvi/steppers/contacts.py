@@ -94,7 +94,7 @@ class ContactSteps:
         The number of its step, what every stop is, and how every friction slides.
     places : ndarray
         Gaps of the stops when they were zero, and coordinates at which frictions hold.
-    told : ndarray
+    held : ndarray
         The inputs of actuators since then.
     log : ContactLog
     """
@@ -107,7 +107,7 @@ class ContactSteps:
         self.log = ContactLog(run.system, contacts.names, self._present)
         self.audit.taken = self.log.taken
         stops, frictions = len(contacts.stops), len(contacts.frictions) + len(contacts.rubs)
-        self.anchor, self.told = np.stack([run.q, run.p]), run.system.arrays.inputs.copy()
+        self.anchor, self.held = np.stack([run.q, run.p]), run.system.arrays.inputs.copy()
         self.numbers = np.zeros(1 + stops + frictions, np.int64)
         self._is, self._slides = self.numbers[1 : 1 + stops], self.numbers[1 + stops :]
         self.places = np.zeros(stops + frictions)
@@ -157,7 +157,7 @@ class ContactSteps:
         stops, slides = np.ones_like(self._is), np.ones_like(self._slides)
         least, most = ([0], 0 * stops, -FRESH * slides), ([MOST_COUNTED], IDLE * stops, FREE * slides)
         numbers = Carried(self.numbers, np.concatenate(least), np.concatenate(most))
-        return [Carried(self.anchor), Carried(self.places), Carried(self.told), numbers]
+        return [Carried(self.anchor), Carried(self.places), Carried(self.held), numbers]
 
     def failure(self, step: int, status: int) -> str:
         """Why a step failed."""
@@ -213,14 +213,14 @@ class ContactSteps:
         return layout.NOT_CONVERGED, step
 
     def _take_inputs(self, step: int) -> None:
-        """Make the loop ready to go on after so many steps, anew where the actuators are told something else."""
+        """Make the loop ready to go on after so many steps, anew where the inputs of actuators have changed."""
         inputs = self._run.system.arrays.inputs
         now = inputs.copy()
-        inputs[:] = self.told
+        inputs[:] = self.held
         self.contacts.take_inputs()
         self._go_on_from(step)
-        if not np.array_equal(now, self.told):
-            inputs[:] = self.told[:] = now
+        if not np.array_equal(now, self.held):
+            inputs[:] = self.held[:] = now
             self.contacts.take_inputs()
             self._anchor(step, *self._now)
 
@@ -540,7 +540,7 @@ class ContactSteps:
             self._slides[j] = FRESH * sign if abs(rate) <= instant.still and sign != FREE else sign
 
     def _note_unfinished(self, t: float, touching: Array, left: float) -> None:
-        """Let the run tell of an impact of several whose rounds did not end, and what part of the first speed was left."""
+        """Let the run report an impact of several whose rounds did not end, and what part of the first speed was left."""
         names = ", ".join(self.contacts.names[i] for i in touching[:4])
         text = (
             f"at t = {t:.6g} s an impact of several stops ({names}) did not end in {MOST_ROUNDS} rounds of those that approach, "

@@ -300,11 +300,11 @@ class ControlWatch:
                     return False
         for loop in self._loops:
             call, calls = int(self._counts[loop.number]), loop.schedule.calls
-            if call < len(calls) and calls[call] == at and not self._is_told(loop, call, at):
+            if call < len(calls) and calls[call] == at and not self._ask(loop, call, at):
                 return False
         return True
 
-    def _is_told(self, loop: _Loop, call: int, at: float) -> bool:
+    def _ask(self, loop: _Loop, call: int, at: float) -> bool:
         """Call a controller; whether it gave inputs."""
         controller, t = loop.controller, self._time(at)
         where = f"controllers.{controller.name}: at t = {t:.6g} s"

@@ -5,7 +5,7 @@ The outer iteration is for τ, by Brent's method, and every ψ(τ) is that after
 of the scheme, and are solved to round-off; the velocity is that of the momentum at the end. The run goes on from its own
 states, as if nothing had been looked for.
 
-A cubic through the ends of a step tells where ψ may pass zero and come back, or how often: ψ is taken at five places of it, and
+A cubic through the ends of a step shows where ψ may pass zero and come back, or how often: ψ is taken at five places of it, and
 the polynomial of degree 4 through them has extrema. At these ψ is determined by steps that end there, and where it nearly
 reaches zero, the extremum is too.
 

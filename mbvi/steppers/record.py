@@ -57,7 +57,7 @@ class Record:
     done : int
         Number of steps done.
     findings : list of Finding
-        Those of the first part of a run that is resumed which its later states do not tell.
+        Those of the first part of a run that is resumed which its later states do not show.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class Record:
         return self
 
     def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        """Close the file. An interruption tells what is in it."""
+        """Close the file. An interruption says what is in it."""
         if self._writer is not None:
             self._writer.close()
         if isinstance(error, KeyboardInterrupt) and self._run.path and _file_number(self._run.path) != self._before:
@@ -106,7 +106,7 @@ class Record:
 
     @property
     def _has_functions(self) -> tuple[bool, bool, bool]:
-        """Whether there are events, controllers, and functions that tell actuators."""
+        """Whether there are events, controllers, and inputs by functions."""
         return bool(self._run.events), bool(self._run.controllers), self._run.system._feedback is not None
 
     @property
@@ -219,7 +219,7 @@ class Record:
         self._written, self._written_at = self._stored, time.perf_counter()
 
     def _write_samples(self) -> None:
-        """Write what the controllers told until now, before the state of the stepper, which counts it."""
+        """Write the inputs that the controllers gave until now, before the state of the stepper, which counts it."""
         if self._writer is not None:
             self._writer.sample(np.array(self._run.samples[self._sampled :]))
             self._sampled = len(self._run.samples)
@@ -229,12 +229,12 @@ class Record:
         run, of_block = self._run, header(block, self._run.steps, stored)
         names = run.chart.coordinate_names if run.chart else ()
         touching = () if self._contacts is None else self._contacts.names
-        told = tuple(each.numbers for each in run.controllers)
+        controllers = tuple(each.numbers for each in run.controllers)
         own: dict[str, Any] = {
             "chart": names,
             "events": self._happenings.names,
             "contacts": touching,
-            "controllers": told,
+            "controllers": controllers,
         }
         if stored_measurements.GROUP in run.store:
             own["measured"] = stored_measurements.no_rows(run.system)
@@ -265,5 +265,5 @@ class Record:
 
 
 def _file_number(path: Path) -> int | None:
-    """What tells a file from one that takes its place; none if there is no file."""
+    """What distinguishes a file from one that takes its place; none if there is no file."""
     return path.stat().st_ino if path.exists() else None

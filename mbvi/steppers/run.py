@@ -73,7 +73,7 @@ class Run:
     controllers : tuple of CheckedController
         What is called between steps; the system is then a `controlled_system`.
     samples : list of ndarray
-        What controllers told actuators until now, in rows as a file keeps them.
+        The inputs that controllers gave until now, in rows as a file keeps them.
     done : int
         Number of the steps from the start time on after which the run starts.
     is_part : bool

@@ -27,7 +27,7 @@ from mbvi.model.rotations import rotation_matrix
 
 Array = np.ndarray
 MOST_DIGITS = 12  # digits of a number that is taken exactly; one of more is a rounded one
-SMALL = 100  # largest denominator of squares that are told from rounded numbers
+SMALL = 100  # largest denominator of squares that are distinguished from rounded numbers
 ROUNDING = 4e-16  # by how much rounded numbers differ from such
 T = sympy.Symbol("t", real=True)
 """The time."""

@@ -166,7 +166,7 @@ def record(system: System, names: tuple[str, ...]) -> ParameterMap | None:
 def idle_rows(system: System) -> set[int]:
     """The constraints of loops that hold whatever the coordinates are, as what would keep a planar loop in its plane.
 
-    They depend on no coordinate at any position, so that some at random tell.
+    They depend on no coordinate at any position, so that some at random show it.
     """
     arrays = system.arrays
     geometric = np.isin(arrays.constraints[:, layout.CONSTRAINT_KIND], layout.GEOMETRIC)

@@ -24,7 +24,7 @@ from mbvi.system.poses import fill_all_poses
 Array = np.ndarray
 REACH = 0.3  # [rad]
 AT_ANOTHER_ROOT = 0.1  # angle from which directions on their constraints stand at another root [rad]
-OPPOSITE = 1e-9  # sine of an angle below which opposite axes do not tell about what to turn
+OPPOSITE = 1e-9  # sine of an angle below which opposite axes do not show about what to turn
 U, W = (slice(first, first + 3) for first in (layout.DIRECTION_U, layout.DIRECTION_W))
 
 

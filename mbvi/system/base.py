@@ -88,10 +88,10 @@ class BaseSystem:
         self._record = record
         self._maps: dict[tuple[str, ...], Any] = {}  # of parameters, by their names
         self._held_systems = Kept(MOST_HELD)  # see `mbvi.system.held_systems`
-        self._told: tuple[Self, Callable[[Self], Self]] | None = (
+        self._given_inputs: tuple[Self, Callable[[Self], Self]] | None = (
             None  # what it was before its inputs became others, and how
         )
-        self._feedback: Any = None  # functions of the state that tell actuators, see `mbvi.system.feedback`
+        self._feedback: Any = None  # functions of the state that give inputs, see `mbvi.system.feedback`
         self._seen: Any = None  # inputs that are known in the states of a run alone, see there
         self._local = threading.local()
 
@@ -257,7 +257,7 @@ class BaseSystem:
     def _as_made(self) -> Self:
         """The system with what the user's functions read from outside when it was made, whatever that becomes.
 
-        While it runs, `check_own_values` tells whether it became something else.
+        While it runs, `check_own_values` finds out whether it became something else.
         """
         if self._own_values is self._values_of_run is None:
             return self
@@ -650,10 +650,10 @@ class BaseSystem:
     @property
     def _embedded(self) -> Self:
         """The system of the same model with all joints cut, and with its inputs; of an assembled system."""
-        if self._told is None:
+        if self._given_inputs is None:
             return self._all_cut
-        before, tell = self._told
-        return tell(before._embedded)
+        before, give = self._given_inputs
+        return give(before._embedded)
 
     @cached_property
     def _all_cut(self) -> Self:

@@ -27,7 +27,7 @@ from mbvi.model.expressions import wrong
 from mbvi.model.forces import JointForce
 from mbvi.model.touching import frictions_of, stops_of
 from mbvi.system.held_systems import held_system
-from mbvi.system.inputs import take_inputs, told_like
+from mbvi.system.inputs import take_inputs, with_same_inputs
 from mbvi.system.rubbing import Rub, along, basis, rolls, rubs_of, slip_parts, tangent_of
 from mbvi.system.system import System
 
@@ -277,7 +277,7 @@ class ModeSystem:
         self._copies = list[System]()
         if held or forces:
             found = held_system(contacts.system, held, forces)
-            self.system = told_like(contacts.system, found.copy())
+            self.system = with_same_inputs(contacts.system, found.copy())
             found.count_redundant(self.system, *contacts._start)
         self._stop_rows = contacts._rows_of(self.system, stops)
         self._friction_rows = contacts._rows_of(self.system, frictions)

@@ -17,7 +17,7 @@ from mbvi.floats import as_floats
 from mbvi.model.arguments import checked_names, checked_number
 from mbvi.model.expressions import show, wrong
 from mbvi.system.feedback import ONE, SEVERAL
-from mbvi.system.inputs import check_told, told_inputs
+from mbvi.system.inputs import check_settable, settable_inputs
 from mbvi.system.sensors import system_sensors
 from mbvi.system.system import System
 
@@ -171,13 +171,13 @@ def refuse_controllers(inputs: Any) -> None:
 
 def _checked(name: str, given: Controller, system: System) -> CheckedController:
     where = f"controllers.{name}"
-    own = getattr(given.law, "inputs", told_inputs(system))
+    own = getattr(given.law, "inputs", settable_inputs(system))
     inputs = tuple(own if given.inputs is None else given.inputs)
     if not inputs:
         remedy = "add a motor to the forces of the model"
         raise ModelError(f"{where}: {wrong('actuators whose inputs are numbers', 'none', remedy)}")
     for key in inputs:
-        check_told(key, system, f"{where}: inputs")
+        check_settable(key, system, f"{where}: inputs")
     if len(set(inputs)) < len(inputs):
         raise ModelError(f"{where}: inputs: {wrong('each actuator once', show(list(inputs)))}")
     low, high = np.array([_limits(given.limits, key, inputs, where) for key in inputs]).T

@@ -322,7 +322,7 @@ class _Elements:
                 case OnJoint():
                     (_, coordinate, *_), (values, energy) = next(on_coordinates)
                     power = values * self.v[:, coordinate]
-                    energy = None if isinstance(force, OnGear) else energy  # it may be told to push
+                    energy = None if isinstance(force, OnGear) else energy  # its input may make it push
                     yield self.on_coordinates(name, force, {coordinate: values}, power=power, energy=energy)
                 case OnTendon():
                     next(on_coordinates)  # its law
@@ -369,7 +369,7 @@ class _Elements:
         """What acts along a tendon, of the columns (states, 3) of a kernel."""
         model: Any = self.model
         unit = FORCE_UNITS[length_unit(length_of(force, model), model)]
-        is_spring = force.derives_from_potential and not isinstance(force, HasInput)  # which may be told to push
+        is_spring = force.derives_from_potential and not isinstance(force, HasInput)  # whose input may make it push
         energy = values[:, 2] if is_spring else None
         return ElementForce(name, force.type, ("along",), (unit,), self.t, values[:, :1], values[:, 1], energy)
 

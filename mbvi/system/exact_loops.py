@@ -85,7 +85,7 @@ def with_exact_loops(model: Model, system: BaseSystem, build: Callable[[Model], 
             given = resolved
             resolved, system = _moved(closure, found, given, build)
             if resolved is not given:
-                moved.append(_told(closure, found, given, resolved))
+                moved.append(_moved_loop(closure, found, given, resolved))
     if moved:
         return model.with_exact_loops(resolved, tuple(moved))
     resolved._moved_loops = ()
@@ -135,7 +135,7 @@ def _given(system: BaseSystem) -> Iterator[Array]:
     yield system.given_q
     try:
         yield found_start(as_run(system), None, None, 0.0, True, None).q
-    except ModelError:  # which is told when it is to start
+    except ModelError:  # which is raised when it is to start
         return
 
 
@@ -217,7 +217,7 @@ def _least_change(A: Array, gaps: Array, least: float) -> Array:
     return np.asarray(-(right[counts].T @ (left[:, counts].T @ gaps / singular[counts])).reshape(-1, 3))
 
 
-def _told(closure: Closure, found: Verdict, given: Model, taken: Model) -> MovedLoop:
+def _moved_loop(closure: Closure, found: Verdict, given: Model, taken: Model) -> MovedLoop:
     """What was done to a loop."""
     changes: dict[tuple[str, str], tuple[Any, Any]] = {}
     largest = 0.0

@@ -39,12 +39,12 @@ from mbvi.system.system import System
 Array = np.ndarray
 ONE, SEVERAL = "input(t, q, v)", "inputs(t, q, v, u)"
 """What functions take: of one actuator, which returns its input, and of several, which writes theirs into u."""
-SAME = 1e-6  # relative difference of what functions tell up to which they are those of a run
+SAME = 1e-6  # relative difference of what functions give up to which they are those of a run
 OF_ROW = (layout.BY_INPUT, layout.BIAS, layout.BY_PLACE, layout.BY_RATE, layout.LOWEST, layout.HIGHEST)
 """Columns of an actuator's data that stand, behind its coordinate, among the parameters of the force function."""
 
 
-class Told(NamedTuple):
+class InputFunction(NamedTuple):
     """A compiled function ``fill(t, q, v, u)``, which writes the inputs (m,) of some actuators into u."""
 
     names: tuple[str, ...]
@@ -52,15 +52,15 @@ class Told(NamedTuple):
 
 
 class Feedback(NamedTuple):
-    """What tells the actuators of a system by functions of the state.
+    """Functions of the state that give inputs of a system.
 
-    told      the functions
+    functions the functions
     own       a force of the user's own, which acts besides
     force     the force function of all of them
     values    what the functions read from outside
     """
 
-    told: tuple[Told, ...]
+    functions: tuple[InputFunction, ...]
     own: OwnForce | None
     force: CompiledFunction
     values: OwnValues
@@ -68,7 +68,7 @@ class Feedback(NamedTuple):
     @property
     def names(self) -> tuple[str, ...]:
         """The actuators."""
-        return tuple(name for each in self.told for name in each.names)
+        return tuple(name for each in self.functions for name in each.names)
 
 
 class Seen(NamedTuple):
@@ -91,7 +91,7 @@ def split_inputs(inputs: Any) -> tuple[Any, dict[Any, Callable[..., Any]]]:
 
 
 def with_functions(system: System, given: Mapping[Any, Callable[..., Any]]) -> System:
-    """The system, as a run has it, in which functions tell actuators what to do.
+    """The system, as a run has it, in which functions of the state give inputs.
 
     Parameters
     ----------
@@ -103,18 +103,19 @@ def with_functions(system: System, given: Mapping[Any, Callable[..., Any]]) -> S
     Raises
     ------
     ModelError
-        If there is no such actuator, two functions tell one, or numba cannot compile a function.
+        If there is no such actuator, two functions give the input of one, or numba cannot compile a function.
     """
     names = [_names(key) for key in given]
     _check_names(system, [name for each in names for name in each])
     system = with_inputs(system, dict.fromkeys((name for each in names for name in each), 0.0))
     values = OwnValues({_where(each): function for each, function in zip(names, given.values(), strict=True)})
-    told = tuple(
-        _told(system, key, each, function) for key, each, function in zip(given, names, given.values(), strict=True)
+    functions = tuple(
+        _input_function(system, key, each, function)
+        for key, each, function in zip(given, names, given.values(), strict=True)
     )
     own = system._own_force
-    force = compiled(layout.FORCE, _force(own, [(each.fill, len(each.names)) for each in told]))
-    return with_feedback(system, Feedback(told, own, force, values))
+    force = compiled(layout.FORCE, _force(own, [(each.fill, len(each.names)) for each in functions]))
+    return with_feedback(system, Feedback(functions, own, force, values))
 
 
 def _names(key: Any) -> tuple[str, ...]:
@@ -126,7 +127,7 @@ def _where(names: Sequence[Any]) -> str:
 
 
 def _check_names(system: System, names: Sequence[Any]) -> None:
-    """Refuse what is no actuator, and one that is told twice."""
+    """Refuse what is no actuator, and one that is named twice."""
     if system.model is None:
         raise ModelError(f"inputs: {wrong('the run of a model', f'{system.name!r}, which has no actuators')}")
     if not names:
@@ -139,13 +140,13 @@ def _check_names(system: System, names: Sequence[Any]) -> None:
             raise ModelError(f"inputs: {wrong('one function for each actuator', f'two for {name!r}')}")
 
 
-def _told(system: System, key: Any, names: tuple[str, ...], function: Callable[..., Any]) -> Told:
+def _input_function(system: System, key: Any, names: tuple[str, ...], function: Callable[..., Any]) -> InputFunction:
     """A function of the user's, checked and compiled."""
     where, state = _where(names), (0.0, read_only(system.given_q), read_only(system.given_v))
     if isinstance(key, tuple):
         plain = checked_function(where, function, SEVERAL)
         check_call(where, plain, *state, np.zeros(len(names)))
-        return Told(names, compile_own(where, plain, layout.OWN_FORCE))
+        return InputFunction(names, compile_own(where, plain, layout.OWN_FORCE))
     plain = checked_function(where, function, ONE, has_output=False)
     check_returns_number(where, plain, *state)
     value = compile_own(where, plain, (layout.OWN_FORCE[0][:3],), has_output=False)
@@ -156,7 +157,7 @@ def _told(system: System, key: Any, names: tuple[str, ...], function: Callable[.
         pass
     except Exception as error:  # numba raises many
         raise ModelError(f"{where}: {wrong('a function that returns one number', 'one that need not')}") from error
-    return Told(names, fill)
+    return InputFunction(names, fill)
 
 
 def _into(value: Callable[[float, Array, Array], float]) -> Callable[[float, Array, Array, Array], None]:
@@ -169,7 +170,7 @@ def _into(value: Callable[[float, Array, Array], float]) -> Callable[[float, Arr
 
 
 def with_functions_again(system: System, inputs: Any, names: Sequence[str], remedy: str) -> System:
-    """The system, as a run has it, with the functions that told some actuators, by name, in a run that has been.
+    """The system, as a run has it, with the functions that gave some inputs, by name, in a run that has been.
 
     Raises
     ------
@@ -188,7 +189,7 @@ def with_functions_again(system: System, inputs: Any, names: Sequence[str], reme
 
 
 def check_same_values(system: System, t: Array, q: Array, v: Array, values: Array) -> None:
-    """Refuse functions that tell something else in states (states,) than those of the run did, (states, m).
+    """Refuse functions that give something else in states (states,) than those of the run did, (states, m).
 
     Raises
     ------
@@ -200,8 +201,8 @@ def check_same_values(system: System, t: Array, q: Array, v: Array, values: Arra
     if not differs.any():
         return
     row, column = np.argwhere(differs)[0]
-    expected = f"the function of the run, which told it {values[row, column]:.6g} at t = {t[row]:.6g} s"
-    found_there = f"one that tells {found[row, column]:.6g}"
+    expected = f"the function of the run, which gave it {values[row, column]:.6g} at t = {t[row]:.6g} s"
+    found_there = f"one that gives {found[row, column]:.6g}"
     raise ModelError(
         f"inputs.{system._feedback.names[column]}: {wrong(expected, found_there, 'pass the same function')}"
     )
@@ -210,15 +211,15 @@ def check_same_values(system: System, t: Array, q: Array, v: Array, values: Arra
 # ----------------------------------------------------------------------------------- the force of actuators
 
 
-def _force(own: OwnForce | None, told: Sequence[tuple[Any, int]]) -> Callable[..., float]:
-    """A force function (t, q, v, values, F) of all actuators that functions tell, behind a force of the user's own.
+def _force(own: OwnForce | None, functions: Sequence[tuple[Any, int]]) -> Callable[..., float]:
+    """A force function (t, q, v, values, F) of all actuators whose inputs are functions, behind a force of the user's own.
 
     Its values are the parameters of that force, and then for each actuator its coordinate, and what OF_ROW names. Of one that
     acts on no coordinate that is -1 - i, and its input is written into number i behind the forces.
     """
     jit, at = njit(error_model="numpy"), 0 if own is None else len(own.names)
     inner = jit(_nothing) if own is None else jit(_on_forces(jit(own.function._python)))
-    for fill, count in told:
+    for fill, count in functions:
         inner = jit(_with_actuators(inner, fill, count, at))
         at += count * (1 + len(OF_ROW))
 
@@ -272,8 +273,9 @@ def _with_actuators(before: Any, fill: Any, count: int, at: int) -> Callable[...
 
 
 def with_feedback(system: System, feedback: Feedback) -> System:
-    """A system of the same actuators, as a run has it, of which functions tell some; those on coordinates have no force in its
-    tables.
+    """A system of the same actuators, as a run has it, of which some have functions as inputs.
+
+    Those on coordinates have no force in its tables.
     """
     arrays = system.arrays
     forces, parameters = arrays.joint_forces.copy(), [arrays.force_parameters]
@@ -283,7 +285,7 @@ def with_feedback(system: System, feedback: Feedback) -> System:
         if place >= 0:
             forces[row, 0], forces[row, FUNCTION] = layout.JOINT_FORCE, len(arrays.time_functions)
         else:
-            place, forces[row, FUNCTION], behind = -1 - behind, layout.TOLD - behind, behind + 1
+            place, forces[row, FUNCTION], behind = -1 - behind, layout.BY_FUNCTION - behind, behind + 1
         parameters.append(np.array([place, *arrays.joint_force_data[row, OF_ROW]], float))
     nothing = np.array([[layout.CONSTANT, len(arrays.numbers), 1]], np.int64)
     found = with_arrays(
@@ -299,7 +301,7 @@ def with_feedback(system: System, feedback: Feedback) -> System:
         found._local = local()
     before = system._values_of_run
     found._values_of_run = feedback.values if before is None else before.with_those_of(feedback.values)
-    found._told, found._feedback = (system, partial(with_feedback, feedback=feedback)), feedback
+    found._given_inputs, found._feedback = (system, partial(with_feedback, feedback=feedback)), feedback
     return found
 
 
@@ -316,10 +318,10 @@ def _rows(system: System, names: Sequence[str]) -> list[int]:
 
 
 def input_values(system: System, t: Array, q: Array, v: Array) -> Array:
-    """What functions of the state tell actuators in states, (states, m); not a number where one raises an error."""
+    """The inputs that functions of the state give in states, (states, m); not a number where one raises an error."""
     assert system._feedback is not None
     blocks = [np.zeros((len(t), 0))]
-    for each in system._feedback.told:
+    for each in system._feedback.functions:
         block = np.full((len(t), len(each.names)), np.nan)
         for i in range(len(t)):
             try:
@@ -331,7 +333,7 @@ def input_values(system: System, t: Array, q: Array, v: Array) -> Array:
 
 
 def check_values(system: System, t: float, q: Array, v: Array) -> None:
-    """Refuse functions that tell what is no finite number in a state, where a run starts.
+    """Refuse functions that give no finite number in a state, where a run starts.
 
     Raises
     ------
@@ -372,11 +374,11 @@ def seen_in(system: System, t: Array, q: Array, v: Array) -> System:
 
 
 def without_feedback(system: System) -> System:
-    """The system in which no function tells actuators."""
-    if system._feedback is None or system._told is None:
+    """The system in which no input is a function of the state."""
+    if system._feedback is None or system._given_inputs is None:
         return system
-    before, tell = system._told
-    return before if before._feedback is None else tell(without_feedback(before))
+    before, give = system._given_inputs
+    return before if before._feedback is None else give(without_feedback(before))
 
 
 def with_values(system: System, known: Seen, t: Array, values: Array) -> System:
@@ -386,8 +388,8 @@ def with_values(system: System, known: Seen, t: Array, values: Array) -> System:
     pieces[:, 0, 0], pieces[:, 1:, 0] = values[0], values.T
     pieces[:, 1:-1, 1] = np.diff(values.T) / np.diff(t)
     found = with_tables(system, _places(system, known.names), t, pieces)
-    tell = partial(with_values, known=known._replace(run=None), t=t, values=values)  # others of the model have no run
-    found._told, found._seen = (system, tell), known
+    give = partial(with_values, known=known._replace(run=None), t=t, values=values)  # others of the model have no run
+    found._given_inputs, found._seen = (system, give), known
     return found
 
 

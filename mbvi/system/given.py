@@ -168,7 +168,7 @@ def state_from_joints(
     """Coordinates and velocities (n,) of a system, from the states of the joints of the spanning tree.
 
     Coordinates of a joint that closes a loop come from the motions of its bodies where `states` does not have them, near those
-    that the model gives, which tell whole turns, and which of several equal Euler angles are meant.
+    that the model gives, which give whole turns, and which of several equal Euler angles are meant.
     """
     q, v = np.zeros((2, n), object)
     is_followed = bool(homes.roots) or not homes.joints.keys() <= states.keys()

@@ -1,6 +1,6 @@
-"""Inputs of actuators that are numbers: what they are told between steps, and the same, once it is known, as functions of time.
+"""Inputs of actuators that are numbers: what they are between steps, and the same, once it is known, as functions of time.
 
-Input i of a run that was told values u_0, u_1, … at times t_0 < t_1 < … is u_k from t_k to before t_{k+1}: a table of time that
+Input i of a run that was given values u_0, u_1, … at times t_0 < t_1 < … is u_k from t_k to before t_{k+1}: a table of time that
 holds its values. A system with such tables in the place of the numbers has at every time the force that acted then.
 """
 
@@ -29,15 +29,15 @@ FLOAT = np.dtype(float)
 FUNCTION = 2  # column of joint forces
 
 
-def told_inputs(system: System) -> dict[str, int]:
+def settable_inputs(system: System) -> dict[str, int]:
     """The inputs that are numbers, and not functions of time, with their places in ``system.arrays.inputs``."""
     rows = system.arrays.joint_forces
     rows = rows[(rows[:, 0] == layout.ACTUATOR) & (rows[:, FUNCTION] == layout.NUMBER)]
-    told = set(rows[:, layout.INPUT].tolist())
-    return {name: i for i, name in enumerate(system.input_names) if i in told}
+    settable = set(rows[:, layout.INPUT].tolist())
+    return {name: i for i, name in enumerate(system.input_names) if i in settable}
 
 
-def check_told(name: Any, system: System, where: str) -> None:
+def check_settable(name: Any, system: System, where: str) -> None:
     """Refuse a name that is none of an input that is a number.
 
     Raises
@@ -45,17 +45,17 @@ def check_told(name: Any, system: System, where: str) -> None:
     ModelError
         Naming the nearest.
     """
-    told = told_inputs(system)
-    if name in told:
+    settable = settable_inputs(system)
+    if name in settable:
         return
     if name in system.input_names:
         of = "the state" if system._feedback is not None and name in system._feedback.names else "time"
         remedy = "give it a number as input in the model"
         raise ModelError(f"{where}: {wrong('an input that is a number', f'{name!r}, a function of {of}', remedy)}")
-    if not told:
+    if not settable:
         remedy = "add an actuator to the forces of the model"
         raise ModelError(f"{where}: {wrong('an input of an actuator', f'{show(name)}, and no such input', remedy)}")
-    raise ModelError(f"{where}: {wrong('an input of an actuator', show(name), nearest(str(name), told))}")
+    raise ModelError(f"{where}: {wrong('an input of an actuator', show(name), nearest(str(name), settable))}")
 
 
 class ToldInputs:
@@ -72,10 +72,10 @@ class ToldInputs:
     """
 
     def __init__(self, system: System) -> None:
-        told = told_inputs(system)
-        self._system, self.names, self._inputs = system, tuple(told), system.arrays.inputs
-        self._shape = (len(told),)
-        self._places, self._of_all = told, ... if len(told) == len(self._inputs) else [*told.values()]
+        settable = settable_inputs(system)
+        self._system, self.names, self._inputs = system, tuple(settable), system.arrays.inputs
+        self._shape = (len(settable),)
+        self._places, self._of_all = settable, ... if len(settable) == len(self._inputs) else [*settable.values()]
 
     def now(self) -> dict[str, float]:
         """Their values."""
@@ -108,12 +108,12 @@ class ToldInputs:
         if not self.names:
             remedy = "add an actuator to the forces of the model"
             return wrong("none, since no actuator takes a number", show(given), remedy)
-        return wrong(f"numbers for {', '.join(self.names)} in this order", show(given), "or tell some by their names")
+        return wrong(f"numbers for {', '.join(self.names)} in this order", show(given), "or give some by their names")
 
     def _set_some(self, given: Mapping, where: str) -> None:
         for name in given:
             if name not in self._places:
-                check_told(name, self._system, where)
+                check_settable(name, self._system, where)
         values = {name: checked_number(value, f"{where}.{name}") for name, value in given.items()}
         for name, value in values.items():
             self._inputs[self._places[name]] = value
@@ -130,10 +130,10 @@ def where_of(system: System, name: str) -> str:
 
 def with_own_inputs(system: System) -> System:
     """A copy with inputs of its own, which may do work; itself where no input is a number."""
-    if not told_inputs(system):
+    if not settable_inputs(system):
         return system
     own = with_arrays(system)
-    own._told = system, partial(_with_inputs_of, other=own)
+    own._given_inputs = system, partial(_with_inputs_of, other=own)
     return own
 
 
@@ -173,7 +173,7 @@ def with_held_inputs(system: System, places: Sequence[int], times: Array, values
     pieces = np.zeros((len(places), len(times) + 1, 4))
     pieces[:, 0, 0], pieces[:, 1:, 0] = system.arrays.inputs[list(places)], np.asarray(values, float).T
     own = with_tables(system, places, times, pieces)
-    own._told = system, partial(_with_held_inputs_of, places=places, times=times, other=own)
+    own._given_inputs = system, partial(_with_held_inputs_of, places=places, times=times, other=own)
     return own
 
 
@@ -190,12 +190,12 @@ def held_values(system: System, place: int) -> Array:
     return arrays.numbers[start + count : start + 5 * count + 4].reshape(-1, 4)[1:, 0]
 
 
-def told_like(system: System, other: System) -> System:
+def with_same_inputs(system: System, other: System) -> System:
     """Another system of the same actuators, with the inputs that were given to a system after it was assembled."""
-    if system._told is None:
+    if system._given_inputs is None:
         return other
-    before, tell = system._told
-    return tell(told_like(before, other))
+    before, give = system._given_inputs
+    return give(with_same_inputs(before, other))
 
 
 def take_inputs(system: System, other: System) -> None:
@@ -212,7 +212,7 @@ def with_arrays(system: System, **changed: Any) -> System:
     own, arrays = copy(system), system.arrays
     fields = {name: getattr(arrays, name) for name in arrays._numba_type_.layout}
     own.arrays, own.is_conservative = layout.System(**fields | changed), False
-    own._told = None
+    own._given_inputs = None
     for name in ("unforced", "_all_cut"):
         own.__dict__.pop(name, None)
     return own
@@ -234,16 +234,16 @@ def with_inputs(system: System, inputs: Mapping[str, Any]) -> System:
         operations=arrays.operations.tolist(),
         numbers=arrays.numbers.tolist(),
     )
-    forces, told = arrays.joint_forces.copy(), arrays.inputs.copy()
+    forces, values = arrays.joint_forces.copy(), arrays.inputs.copy()
     for name in inputs:
         place = system.input_names.index(name)
         value = model.resolved().forces[name].input  # type: ignore[union-attr]
         forces[row_of_input(system, place), FUNCTION] = -1 if isinstance(value, float) else tables.add_function(value)
-        told[place] = value if isinstance(value, float) else 0.0
+        values[place] = value if isinstance(value, float) else 0.0
     own = with_arrays(
         system,
         joint_forces=forces,
-        inputs=told,
+        inputs=values,
         time_functions=np.array(tables.time_functions, np.int64).reshape(-1, 3),
         operations=np.array(tables.operations, np.int64),
         numbers=np.array(tables.numbers, float),

@@ -6,7 +6,7 @@ where the columns of N span the velocities v with G v = 0. Elimination of [M G�
 of G, and within some 1e-5 of a singular configuration takes a row for one that follows from the others, which frees a motion.
 Here the singular values themselves count, of G with rows of one size and velocities of one kinetic energy.
 
-One below 1e-8 is none. Places are on constraints to rounding ε only, and within √ε of a singular configuration nothing tells in
+One below 1e-8 is none. Places are on constraints to rounding ε only, and within √ε of a singular configuration nothing shows in
 which of its directions they leave it.
 
 Source: García de Jalón & Bayo, Kinematic and Dynamic Simulation of Multibody Systems (1994), chapter 5.

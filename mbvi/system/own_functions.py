@@ -125,7 +125,7 @@ def _check_output(where: str, function: FunctionType, index: int) -> None:
     """Refuse a function that binds the name of its output to something else, by which nothing gets out of it."""
     name = function.__code__.co_varnames[index]
     if (line := _rebinding(function.__code__, name)) is not None:
-        found = f"the name bound to another value{_told(function, line)}, of which nothing comes out"
+        found = f"the name bound to another value{_at_line(function, line)}, of which nothing comes out"
         remedy = f"write {name}[:] = …, {name}[0] = … or {name} += …"
         raise ModelError(f"{where}: {wrong(f'values written into {name}', found, remedy)}")
 
@@ -136,7 +136,7 @@ def _check_returned(where: str, function: FunctionType, index: int) -> None:
         return
     name = function.__code__.co_varnames[index]
     if line := next((line for line, value in _returns(function.__code__) if value not in (None, name)), None):
-        found = f"a value returned{_told(function, line)}, of which nothing is used"
+        found = f"a value returned{_at_line(function, line)}, of which nothing is used"
         raise ModelError(f"{where}: {wrong(f'values written into {name}', found, f'write {name}[:] = …')}")
 
 
@@ -185,13 +185,13 @@ def check_call(
         with np.errstate(all="ignore"):
             value = function(*arguments, *parameters)
     except (IndexError, ValueError) as error:
-        told = _told(function, _line_raised(function, error))
+        place = _at_line(function, _line_raised(function, error))
         if READ_ONLY in str(error):
-            raise ModelError(f"{where}: {wrong(READS, f'one that writes into them{told}', COPY)}") from None
+            raise ModelError(f"{where}: {wrong(READS, f'one that writes into them{place}', COPY)}") from None
         if isinstance(error, IndexError):
-            raise ModelError(f"{where}: {wrong('indices within the arrays', f'{error}{told}')}") from None
+            raise ModelError(f"{where}: {wrong('indices within the arrays', f'{error}{place}')}") from None
         if re.search(SHAPES, str(error)):
-            raise ModelError(f"{where}: {wrong('arrays of shapes that fit', f'{error}{told}')}") from None
+            raise ModelError(f"{where}: {wrong('arrays of shapes that fit', f'{error}{place}')}") from None
         return MISSING
     except Exception:
         return MISSING
@@ -212,10 +212,10 @@ def check_returns_number(where: str, function: FunctionType, *arguments: Any) ->
     if value is MISSING or isinstance(value, Real | np.bool_):
         return
     lines = [line for line, returned in _returns(function.__code__) if returned is not None]
-    told = _told(function, lines[-1] if lines and value is not None else function.__code__.co_firstlineno)
+    place = _at_line(function, lines[-1] if lines and value is not None else function.__code__.co_firstlineno)
     found = f"an array of shape {value.shape}" if isinstance(value, np.ndarray) else show(value)
     remedy = "end it with return …" if value is None else "return one number"
-    raise ModelError(f"{where}: {wrong('a function that returns a number', f'{found}{told}', remedy)}")
+    raise ModelError(f"{where}: {wrong('a function that returns a number', f'{found}{place}', remedy)}")
 
 
 def read_only(values: Any) -> np.ndarray:
@@ -229,14 +229,14 @@ def read_only(values: Any) -> np.ndarray:
 
 
 def _explained(where: str, function: FunctionType, kinds: Sequence[tuple[Any, ...]], error: Exception) -> str:
-    """Why numba does not compile a function: its line, and the one line of what numba says that tells something."""
-    told = _told(function, _line_told(function, error))
+    """Why numba does not compile a function: its line, and the one line of what numba says that says something."""
+    place = _at_line(function, _line_named(function, error))
     if _compiles(function, [tuple(map(_writable, kind)) for kind in kinds]):
-        return f"{where}: {wrong(READS, f'one that writes into them, or may do so for all numba knows,{told}', COPY)}"
+        return f"{where}: {wrong(READS, f'one that writes into them, or may do so for all numba knows,{place}', COPY)}"
     complex_too = " for complex numbers too, and so without comparisons" if len(kinds) > 1 else ""
     essence = _essence(error)
     remedy = next((remedy for text, remedy in REMEDIES.items() if text in essence), "")
-    found = f"one that it cannot{told}: {essence}"
+    found = f"one that it cannot{place}: {essence}"
     return f"{where}: {wrong(f'a function that numba can compile{complex_too}', found, remedy)}"
 
 
@@ -252,7 +252,7 @@ def _writable(kind: Any) -> Any:
     return kind.copy(readonly=False) if hasattr(kind, "ndim") else kind
 
 
-def _told(function: FunctionType, line: int) -> str:
+def _at_line(function: FunctionType, line: int) -> str:
     """A line of the file of a function, and what stands in it."""
     file = function.__code__.co_filename
     text = linecache.getline(file, line).strip()
@@ -265,7 +265,7 @@ def _line_raised(function: FunctionType, error: Exception) -> int:
     return [line for frame, line in frames if frame.f_code.co_filename == function.__code__.co_filename][-1]
 
 
-def _line_told(function: FunctionType, error: Exception) -> int:
+def _line_named(function: FunctionType, error: Exception) -> int:
     """The first line of the function's file that numba names, where several call each other the innermost; or its own first."""
     name = re.escape(Path(function.__code__.co_filename).name)
     found = re.search(rf'(?:File "[^"\n]*{name}", line |{name} \()(\d+)', str(error))
@@ -332,7 +332,7 @@ class OwnValues:
 
 
 def _read_by(function: Any, seen: set[int]) -> Iterator[tuple[str, Any]]:
-    """Names and what tells values from each other, of all that a function reads from outside, and those that it calls."""
+    """Names and what distinguishes values, of all that a function reads from outside, and those that it calls."""
     plain = getattr(function, "py_func", function)
     if id(plain) in seen or not isinstance(plain, FunctionType):
         return

@@ -96,12 +96,12 @@ def test_the_page_says_what_a_mark_is(browser, ball, tmp_path):
         seen = []
         for each in data["marks"]:
             tab.mouse.move(*place(each["t"]))
-            seen.append(tab.locator("#told").inner_text())
-            sides = tab.locator("#told").bounding_box()
+            seen.append(tab.locator("#hint").inner_text())
+            sides = tab.locator("#hint").bounding_box()
             assert sides["x"] >= 0 and sides["x"] + sides["width"] <= 1000
         assert seen == [each["text"] for each in data["marks"]]
         tab.mouse.move(*place(1.1))
-        assert tab.locator("#told").is_hidden()
+        assert tab.locator("#hint").is_hidden()
         tab.mouse.click(*place(1.3))
         assert tab.evaluate("viewer.time()") == pytest.approx(1.3, abs=1e-12)
         slider = tab.locator("#time").bounding_box()

@@ -77,7 +77,7 @@ def cores() -> list[dict[str, Any]]:
 
 @contextmanager
 def given(**options: int) -> Iterator[dict[str, Any]]:
-    """What `ensemble` is told."""
+    """The arguments of `ensemble`."""
     yield options
 
 

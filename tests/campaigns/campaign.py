@@ -1,4 +1,4 @@
-"""What campaigns share: seeds are tried in a process of their own, which may crash or hang, and what went wrong is told."""
+"""What campaigns share: seeds are tried in a process of their own, which may crash or hang, and what went wrong is reported."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def children() -> list[int]:
 
 @contextmanager
 def executor(kind: str) -> Iterator[tuple[dict[str, Any], Callable[[], list[int]]]]:
-    """What `ensemble` is told, and the processes that can be killed."""
+    """The arguments of `ensemble`, and the processes that can be killed."""
     if kind == "pool":
         yield {"processes": 2}, children
         return

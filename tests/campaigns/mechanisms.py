@@ -130,7 +130,7 @@ def trial(seed: int) -> str:
     step = 0.02 / speed
     halves = (step, STEPS), (step / 2, 2 * STEPS)
     try:
-        with warnings.catch_warnings(record=True) as told:
+        with warnings.catch_warnings(record=True) as reported:
             warnings.simplefilter("always")
             apart = [np.abs(end(embedding, points, *each) - end(tree, points, *each)).max() for each in halves]
     except mbvi.StepError as error:
@@ -140,7 +140,7 @@ def trial(seed: int) -> str:
     if apart[1] <= max(POSE, apart[0] / LEAST_GAIN):
         return "alike"
     found = f"poses differ by {apart[0]:.2g}, and {apart[1]:.2g} with half the step"
-    assert any("gimbal lock" in str(each.message) for each in told), found
+    assert any("gimbal lock" in str(each.message) for each in reported), found
     return "in gimbal lock"
 
 

@@ -45,7 +45,7 @@ def fails(seed):
     return "right"
 
 
-def test_what_goes_wrong_is_told():
+def test_what_goes_wrong_is_reported():
     """Also where a case ends its process, after which the others go on."""
     result = campaign.run(fails, range(5))
     assert result.ends == {"right": 3} and set(result.wrong) == {1, 2}

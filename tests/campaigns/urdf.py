@@ -3,7 +3,7 @@
     python -m tests.campaigns.urdf [FOLDER] [--states 20] [--markdown]
 
 It reads all files below a folder, by default those of the package example-robot-data (pip install example-robot-data). A file
-that either program refuses is told, with what it says. Inertias that mbvi changed, and joints that it welded, are changed in
+that either program refuses is reported, with what it says. Inertias that mbvi changed, and joints that it welded, are changed in
 what Pinocchio gets.
 """
 

@@ -202,7 +202,7 @@ def test_what_a_user_can_mend_is_one_line_and_exit_code_2(arguments, message, fo
         (["bench", "--time", "1e400"], "--time: expected a finite number"),
     ],
 )
-def test_numbers_of_options_are_told_as_others(arguments, message, folder):
+def test_numbers_of_options_are_reported_as_others(arguments, message, folder):
     result = call(arguments[0], "pendulum.yaml", *arguments[1:])
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr.startswith(message)

@@ -12,7 +12,7 @@ def run(*words):
 
 
 def test_a_run_that_ends_at_an_expression(models, tmp_path):
-    """The report lists what happened, and the file has it; an end that does not come is told, and so are wrong names."""
+    """The report lists what happened, and the file has it; an end that does not come is reported, and so are wrong names."""
     out = tmp_path / "swing.h5"
     words = [models / "pendulum.yaml", "--step", "0.05", "--out", out, "--event", "low = q('pivot')", "--until"]
     code, text = run(*words, "q('pivot') + 1")

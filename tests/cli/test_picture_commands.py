@@ -62,7 +62,7 @@ def test_compare_prints_a_table_and_writes_a_picture(folder):
 @pytest.mark.parametrize(
     "arguments", [["plot", "pendulum.h5"], ["graph", "pendulum.yaml"], ["compare", "pendulum.yaml", "-o", "a.png"]]
 )
-def test_a_missing_library_is_told_at_once(folder, monkeypatch, arguments):
+def test_a_missing_library_is_reported_at_once(folder, monkeypatch, arguments):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     result = call(*arguments)
     message = "figures: expected matplotlib, found none; install it with: pip install 'mbvi[viz]'\n"

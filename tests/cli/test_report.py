@@ -553,7 +553,7 @@ def test_what_is_given_to_a_start_by_its_caller_is_given(models):
     assert {move.is_given for move in find_start(system, system.given_q, system.given_v).moves} == {True}
 
 
-def test_energies_that_are_no_numbers_are_told(models):
+def test_energies_that_are_no_numbers_are_reported(models):
     """As in a position that is singular."""
     good = run("pendulum", models, duration=0.3)
     stored = good._completed().stored
@@ -607,7 +607,7 @@ def test_a_summary_by_blocks_is_that_of_the_whole(models, tmp_path):
         assert np.concatenate(parts).tobytes() == getattr(top, each)[30:200].tobytes()
 
 
-def test_what_was_mended_is_told():
+def test_what_was_mended_is_reported():
     """In both reports, and by no warning; a run with many lines has the first."""
     bodies = {name: mbvi.Body(mass=1, inertia=(0.0833, 0.0833, 0.1667)) for name in "abcdefg"}
     joints = {name: mbvi.Free(parent="world", child=name) for name in bodies}

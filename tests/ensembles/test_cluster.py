@@ -126,12 +126,12 @@ def test_members_wait_for_a_worker():
     options = {"n_workers": 0, "threads_per_worker": 1, "processes": False, "dashboard_address": None}
     with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster, set_as_default=False) as own:
         waits = iter([lambda: None, lambda: cluster.scale(1)])
-        with pytest.warns(mbvi.errors.MbviWarning) as told:
+        with pytest.warns(mbvi.errors.MbviWarning) as reported:
             found = mbvi.ensemble(
                 pendulum(), {"mass": MASSES}, executor=own, progress=lambda *_: next(waits, bool)(), **OPTIONS
             )
     expected = "executor: no worker is there at present; members wait for one"
-    assert [str(each.message) for each in told if "executor" in str(each.message)] == [expected]
+    assert [str(each.message) for each in reported if "executor" in str(each.message)] == [expected]
     assert (found.status == DONE).all()
 
 

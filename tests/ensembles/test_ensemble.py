@@ -335,7 +335,7 @@ def leave_elsewhere(run):
         ),
     ],
 )
-def test_what_goes_wrong_in_another_process_is_told_here(measure, message, monkeypatch):
+def test_what_goes_wrong_in_another_process_is_reported_here(measure, message, monkeypatch):
     monkeypatch.setattr(executors, "MOST_BREAKS", 1)
     options = {"step": 0.01, "duration": 200, "measure": {"x": measure}, "processes": 2}
     with pytest.raises(mbvi.ModelError, match=message):
@@ -344,7 +344,7 @@ def test_what_goes_wrong_in_another_process_is_told_here(measure, message, monke
 
 
 @pytest.mark.skipif(os.name != "posix", reason="interrupts a group of processes")
-def test_an_interruption_of_all_processes_is_told_once():
+def test_an_interruption_of_all_processes_is_reported_once():
     """As from a keyboard, which interrupts a process and those that it began: by one traceback, and by no broken pipe."""
     code = """
 import sys, mbvi
@@ -362,8 +362,8 @@ mbvi.ensemble(pendulum(), {"mass": [1 + i * 1e-4 for i in range(100000)]}, **opt
     process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
     process.stdout.readline()  # the other process still begins
     os.killpg(process.pid, signal.SIGINT)
-    _, told = process.communicate(timeout=60)
-    assert told.count("Traceback") == 1 and told.splitlines()[-1].startswith("KeyboardInterrupt")
+    _, message = process.communicate(timeout=60)
+    assert message.count("Traceback") == 1 and message.splitlines()[-1].startswith("KeyboardInterrupt")
 
 
 def test_an_interruption_ends_other_processes_in_the_middle_of_a_member():
@@ -419,7 +419,7 @@ def _runs(pid):
     return status.exists() and status.read_text().split()[2] != "Z"
 
 
-def test_a_script_that_starts_itself_again_is_told_so(tmp_path):
+def test_a_script_that_starts_itself_again_is_reported_so(tmp_path):
     path = tmp_path / "script.py"
     path.write_text(f"""
 import mbvi, numpy as np
@@ -647,7 +647,7 @@ def test_what_differs_between_members():
         mbvi.ensemble(pendulum().resolved(), {"mass": [1.0]})
 
 
-def test_a_method_that_does_not_apply_is_told_before_there_is_a_file(tmp_path):
+def test_a_method_that_does_not_apply_is_reported_before_there_is_a_file(tmp_path):
     path = tmp_path / "runs.h5"
     with pytest.raises(
         mbvi.ModelError, match=r"^four-bar linkage: expected a system without constraints for scheme rk4"
@@ -709,7 +709,7 @@ def test_a_parameter_may_have_the_name_of_what_is_not_stored():
         mbvi.ensemble(described, {"energy": [3, 4]}, step=0.01, duration=0.1)
 
 
-def test_too_much_for_memory_is_told_before():
+def test_too_much_for_memory_is_reported_before():
     with pytest.raises(mbvi.ModelError, match=r"states of at most 8 GB, found .* GB of 1000000 members; store every"):
         mbvi.ensemble(pendulum(), {"q.pivot.angle": np.linspace(0, 1, 1000000)}, step=0.01, duration=10)
     many = dict.fromkeys(("q.pivot.angle", "v.pivot.angle"), np.linspace(0, 1, 1000000))
@@ -801,7 +801,7 @@ def _done(path):
         return bool((file["status"][:] == DONE).sum() > 20)
 
 
-def test_a_full_disk_is_told(tmp_path, monkeypatch):
+def test_a_full_disk_is_reported(tmp_path, monkeypatch):
     write, written = storage.write_at, []
 
     def write_until_full(*arguments):
@@ -875,7 +875,7 @@ def test_names_of_points_are_no_expressions():
     assert idle_parameters(described) == ["place", "idle", "also"]
 
 
-def test_a_parameter_that_nothing_uses_is_told():
+def test_a_parameter_that_nothing_uses_is_reported():
     described = pendulum(idle=3)
     with pytest.warns(UserWarning, match="^over: idle: nothing in the model uses it, so that it makes no difference$"):
         mbvi.ensemble(described, {"idle": [1, 2], "mass": [1, 2]}, step=0.01, duration=0.1)

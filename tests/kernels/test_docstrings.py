@@ -171,7 +171,7 @@ def test_outputs_are_named(each):
 
 
 def test_kernels_are_found():
-    """Arrays are told from numbers and from packed objects, also where a kernel passes them on."""
+    """Arrays are distinguished from numbers and from packed objects, also where a kernel passes them on."""
     found = kernels()
     assert len(EVERY) > 300
     assert found["mechanics.lagrangian", "fill_gradient"].arrays == {"p", "f", "q", "v"}

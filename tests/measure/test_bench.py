@@ -1,4 +1,4 @@
-"""The cheapest scheme for an error: that the chosen runs reach it, what is told of the others, and what is refused."""
+"""The cheapest scheme for an error: that the chosen runs reach it, what is reported of the others, and what is refused."""
 
 import io
 import json
@@ -147,7 +147,7 @@ def test_own_lagrangians_have_errors_of_coordinates():
     assert "errors: largest of a coordinate over 2 s" in repr(found)
 
 
-def test_failed_steps_and_schemes_that_do_not_get_there_are_told(models):
+def test_failed_steps_and_schemes_that_do_not_get_there_are_reported(models):
     model = mbvi.load(models / "double_pendulum.yaml")
     model = model.model_copy(update={"simulation": mbvi.Simulation(step=0.08, duration=16)})
     found = bench(model, 1e-11, ["midpoint", "gauss6"], budget=8)  # of which midpoint needs ten times as much
@@ -227,13 +227,13 @@ def test_a_scheme_for_which_no_time_is_left_has_no_share():
     repr(found)
 
 
-def test_a_run_longer_than_the_budget_is_told_at_once():
+def test_a_run_longer_than_the_budget_is_reported_at_once():
     """2e12 steps of the model: as many as are probed take no time."""
     with pytest.raises(mbvi.ModelError, match=r"^budget: expected enough time"):
         bench(pendulum(), duration=1e9)
 
 
-def test_the_largest_step_tried_is_told():
+def test_the_largest_step_tried_is_reported():
     found = bench(pendulum(), 1e-3, ["gauss8", "trapezoidal"], duration=4)
     assert found.chosen("gauss8").step == found.longest_step == max(run.step for run in found.runs["trapezoidal"])
     assert f"\nat the largest step tried, {found.longest_step:.4g} s: gauss8\n" in repr(found)

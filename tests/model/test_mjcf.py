@@ -317,7 +317,7 @@ def test_files_are_found_by_the_rule(package):
         load(package, mesh_scene(more='<include file="more.xml"/>'))
 
 
-def test_warnings_of_mujoco_are_told(tmp_path, monkeypatch):
+def test_warnings_of_mujoco_are_reported(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     body = "<body><joint/><geom size='.1'/></body>"
     model = load(tmp_path, f"<mujoco><compiler settotalmass='3'/><worldbody>{body}</worldbody></mujoco>")

@@ -310,11 +310,11 @@ def test_the_input_of_an_actuator_on_a_site_is_live(tmp_path):
     for _ in range(20):
         live.step({"up": 2.0, "jet": 1.0})
     law = mbvi.Controller(lambda t, q, v: (2.0, 1.0), period=0.01, inputs=("up", "jet"))
-    told = mbvi.simulate(model, step=0.01, duration=0.2, controllers={"law": law})
+    driven = mbvi.simulate(model, step=0.01, duration=0.2, controllers={"law": law})
     still = mbvi.simulate(model, step=0.01, duration=0.2)
     assert np.abs(held.q[-1] - still.q[-1]).max() > 1e-2
     np.testing.assert_array_equal(live.q, held.q[-1])
-    np.testing.assert_array_equal(told.q, held.q)
+    np.testing.assert_array_equal(driven.q, held.q)
 
 
 def test_a_servo_on_a_tendon_of_one_joint(tmp_path):
@@ -324,7 +324,7 @@ def test_a_servo_on_a_tendon_of_one_joint(tmp_path):
     np.testing.assert_allclose(own, theirs, rtol=0, atol=1e-12 * np.abs(theirs).max())
 
 
-def test_what_tendons_drop_is_told(tmp_path):
+def test_what_tendons_drop_is_reported(tmp_path):
     tendons = (
         fixed("sum", 'stiffness="1" damping="1" frictionloss="1" armature="1"', a=1, b=1)
         + over("long", "wab", 'stiffness="1" limited="true" range=".1 5"')

@@ -305,8 +305,8 @@ def test_collisions_are_drawn_if_nothing_else_is(has_visual, tmp_path):
     model = load(tmp_path, sdf(*links))
     drawn = [shape.type for body in model.bodies.values() for shape in body.shapes]
     assert drawn == (["cylinder"] if has_visual else ["sphere"])
-    told = "<collision>: drawn, since no link has a <visual> (link 'b')" in str(model.import_report)
-    assert told != has_visual
+    reported = "<collision>: drawn, since no link has a <visual> (link 'b')" in str(model.import_report)
+    assert reported != has_visual
 
 
 def test_the_mass_of_an_ellipsoid(tmp_path):

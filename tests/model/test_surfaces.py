@@ -272,7 +272,7 @@ def test_sizes_beyond_numbers(tmp_path):
         mm.mass_properties(mm.Body(shapes=[mm.Mesh(file="large.stl", mass=1, scale=1e50)]), tmp_path)
 
 
-def test_corners_that_single_precision_has_rounded_are_told(tmp_path):
+def test_corners_that_single_precision_has_rounded_are_reported(tmp_path):
     """A cube of 10 cm, 100 km from the origin of its file: 7.8 mm between two numbers there. With more digits nothing is lost."""
     box = trimesh.creation.box((0.1, 0.1, 0.1))
     box.apply_translation((1e5, 0, 0))

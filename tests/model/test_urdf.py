@@ -292,14 +292,14 @@ def test_commands_take_the_folders_to_search(command, package, monkeypatch):
         assert result.exit_code == 0, result.stderr
 
 
-def test_meshes_that_cannot_be_had_are_told(package):
+def test_meshes_that_cannot_be_had_are_reported(package):
     (package / "bad.stl").write_text("solid")
     report = load(package, with_mesh("missing.stl")).import_report
     assert "mesh 'missing.stl': no such file; its folder may be named by search (link 'a')" in str(report)
     (package / "box.3ds").write_bytes(b"")
     report = load(package, with_mesh("box.3ds")).import_report
-    told = "mesh of the type '.3ds': mbvi reads .stl, .obj, .ply, .off, .glb, .dae, .msh (link 'a', box.3ds)"
-    assert told in str(report)
+    reported = "mesh of the type '.3ds': mbvi reads .stl, .obj, .ply, .off, .glb, .dae, .msh (link 'a', box.3ds)"
+    assert reported in str(report)
     report = load(package, with_mesh("bad.stl")).import_report
     assert "mesh 'bad.stl': expected an STL text with its endsolid" in str(report)
 
@@ -382,8 +382,8 @@ def test_the_up_axis_of_a_dae_file_is_not_used(axis, package):
     model = load(package, with_mesh("box.dae"))
     sizes = read_mesh(model.bodies["a"].shapes[0], model.files).vertices.max(0)
     assert found == 1 and sizes.tolist() == [0.5, 1, 1.5]
-    told = "<up_axis> of DAE files: Y_UP is not used, as ROS does not; turn the mesh if it lies wrong ('box.dae')"
-    assert (told in str(model.import_report)) == (axis == "Y_UP")
+    reported = "<up_axis> of DAE files: Y_UP is not used, as ROS does not; turn the mesh if it lies wrong ('box.dae')"
+    assert (reported in str(model.import_report)) == (axis == "Y_UP")
 
 
 @pytest.mark.parametrize(("visual", "drawn"), [("", ["sphere"]), (VISUAL_BOX, ["box"])])

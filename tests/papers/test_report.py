@@ -199,7 +199,7 @@ def test_labels_lie_within_the_drawing_and_apart(words):
         assert not any(box.overlaps(other) for other in boxes[:i])
 
 
-def test_what_is_left_out_is_told():
+def test_what_is_left_out_is_reported():
     report = Report("title", "source", [TABLE], left_out=["table 2", "figure 3"])
     assert summary(report).endswith("\n\nLeft out: table 2, figure 3")
     assert "Left out, since it takes long: table 2, figure 3." in html(report)

@@ -1,4 +1,4 @@
-"""Letters that the font of pictures lacks: taken from another font, or told of once. matplotlib warns of what is missing."""
+"""Letters that the font of pictures lacks: taken from another font, or reported once. matplotlib warns of what is missing."""
 
 import io
 from pathlib import Path
@@ -40,16 +40,16 @@ def test_letters_come_from_another_font(kind):
             figure.savefig(io.BytesIO(), format=kind)
 
 
-def test_letters_that_no_font_has_are_told_of_once(monkeypatch, forgetful, tmp_path):
+def test_letters_that_no_font_has_are_reported_once(monkeypatch, forgetful, tmp_path):
     from matplotlib import font_manager
 
     usual = [font for font in font_manager.fontManager.ttflist if font.name == "DejaVu Sans"]
     monkeypatch.setattr(font_manager.fontManager, "ttflist", usual)
     monkeypatch.setattr(font_manager, "findSystemFonts", list)
-    with pytest.warns(UserWarning, match="found none") as told:
+    with pytest.warns(UserWarning, match="found none") as reported:
         figures = pictures("摆杆")
     expected = "pictures: expected a font with the letters 摆杆, found none; install one, as Noto Sans CJK or Unifont"
-    assert [str(each.message) for each in told] == [expected]
+    assert [str(each.message) for each in reported] == [expected]
     for i, figure in enumerate((*figures, *pictures("摆杆"))):
         assert style.svg(figure).startswith("<svg")
         style.save(figure, tmp_path / f"{i}.png")

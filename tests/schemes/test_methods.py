@@ -77,7 +77,7 @@ def test_a_method_has_the_stepper_and_the_numbers_of_its_name(method):
 
 
 def test_a_method_of_an_unknown_name_is_refused_or_one_of_ones_own():
-    """The numbers of a Runge–Kutta method say all; what else is told of it is not taken over."""
+    """The numbers of a Runge–Kutta method say all; what else is said of it is not taken over."""
     with pytest.raises(mbvi.ModelError, match=r"found 'os\.system'"):
         find_scheme(replace(chorin(beta=0.75), name="os.system"))
     known = METHODS["rk4"]

@@ -199,7 +199,7 @@ def locked_body() -> mbvi.Model:
     )
 
 
-def test_a_start_in_gimbal_lock_is_told() -> None:
+def test_a_start_in_gimbal_lock_is_reported() -> None:
     with pytest.warns(mbvi.AccuracyWarning, match="by a turn of more than a thousand times the distance from it"):
         mbvi.simulate(locked_body(), "gauss4", step=1e-3, duration=0.01)
     with pytest.raises(
@@ -410,7 +410,7 @@ def test_a_resumed_run_says_once_that_it_passed_gimbal_lock(tmp_path: Path) -> N
     assert resumed.findings == whole.findings and len(whole.findings) == 1
 
 
-def test_a_failed_step_is_told_where_warnings_are_errors(tmp_path: Path) -> None:
+def test_a_failed_step_is_reported_where_warnings_are_errors(tmp_path: Path) -> None:
     """A dead point is stepped over, and later a force is 0/0 at a node."""
     text = CART_POLE + "forces: {end: {type: joint_force, joint: pivot, value: 1e-3*sin(t - 1)/(t - 1)}}\n"
     with warnings.catch_warnings():

@@ -361,7 +361,7 @@ def test_rounds_without_end_come_to_the_edge_of_a_wedge(bounces):
 
 
 @pytest.mark.parametrize("formulation", ["tree", "embedding"])
-def test_what_a_closed_stop_takes_after_an_impact_of_others_is_told(formulation):
+def test_what_a_closed_stop_takes_after_an_impact_of_others_is_reported(formulation):
     """A ball in a box strikes its lid: the floor keeps the box, whose speed then is below that of rest."""
     model = from_yaml("""
 name: box

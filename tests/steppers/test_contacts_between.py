@@ -90,16 +90,16 @@ def test_events_are_found_before_and_after_impacts():
 
 @pytest.mark.parametrize("period", [0.1, 0.17])
 def test_controllers_push_what_bounces(tmp_path, period):
-    def told() -> dict:
+    def laws() -> dict:
         return {"push": mbvi.Controller(Push(), period=period, inputs=["motor"])}
 
-    run = mbvi.simulate(PUCK, "simpson", step=0.05, duration=2, controllers=told())
+    run = mbvi.simulate(PUCK, "simpson", step=0.05, duration=2, controllers=laws())
     assert len(run.contacts) == 2
     assert run.q[:, 0] == pytest.approx([place(t) for t in run.t], abs=1e-13)
     times = np.linspace(0, 2, 37)
     assert run.at(times).q[:, 0] == pytest.approx([place(t) for t in times], abs=1e-13)
-    mbvi.simulate(PUCK, "simpson", step=0.05, duration=1, controllers=told(), path=tmp_path / "run.h5")
-    found = mbvi.resume(tmp_path / "run.h5", duration=2, controllers=told())
+    mbvi.simulate(PUCK, "simpson", step=0.05, duration=1, controllers=laws(), path=tmp_path / "run.h5")
+    found = mbvi.resume(tmp_path / "run.h5", duration=2, controllers=laws())
     assert np.array_equal(found.q, run.q)
     assert np.array_equal(found.contacts.rows, run.contacts.rows)
 

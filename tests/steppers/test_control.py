@@ -40,7 +40,7 @@ def double_pendulum(models):
 @pytest.mark.parametrize(("period", "delay"), [(0.02, 0.03), (0.0237, 0.0), (0.0237, 0.0301)])
 @pytest.mark.parametrize("every", [1, 5])
 def test_a_resumed_run_is_the_uninterrupted_one(period, delay, every, double_pendulum, tmp_path):
-    """To the last bit, where steps are divided too; and a file has what the controller told."""
+    """To the last bit, where steps are divided too; and a file has what the controller gave."""
     arguments = {"scheme": "simpson", "step": 0.01, "every": every}
 
     def controllers():
@@ -72,8 +72,8 @@ def test_it_is_called_at_its_times(double_pendulum):
     assert force == pytest.approx(np.array(expected), abs=1e-12)
     seen = run.at(samples.t)
     errors = 0.5 - seen.q[:, 0]
-    told = 0.4 * errors - 0.02 * seen.v[:, 0] + 0.02 * np.cumsum(errors)
-    assert samples.values[:, 0] == pytest.approx(told, abs=1e-9)
+    found = 0.4 * errors - 0.02 * seen.v[:, 0] + 0.02 * np.cumsum(errors)
+    assert samples.values[:, 0] == pytest.approx(found, abs=1e-9)
 
 
 @pytest.mark.parametrize("scheme", ["simpson", "rk4", "suzuki4"])

@@ -325,7 +325,7 @@ def test_axes_that_are_nearly_parallel_are_no_plane(tilt, count):
     assert len(independent.plane_of(arrays)[0]) == count
 
 
-def test_a_singular_configuration_is_told():
+def test_a_singular_configuration_is_reported():
     with pytest.raises(
         mbvi.StepError, match=r"near a singular configuration .* take gauss4, which has multipliers"
     ) as caught:
@@ -333,7 +333,7 @@ def test_a_singular_configuration_is_told():
     assert 0.5 < caught.value.trajectory.t[-1] < 0.8
 
 
-def test_a_force_that_is_no_number_is_told():
+def test_a_force_that_is_no_number_is_reported():
     node = 0.2 + 0.05 * 0.5 * (1 + np.polynomial.legendre.leggauss(4)[0][0])  # about which it has no value for 2e-6 s
     model = geared_five_bar(
         forces={"motor": mbvi.JointForce(joint="shaft", value=f"sqrt((t - {float(node)!r})**2 - 1e-12)")}
@@ -342,7 +342,7 @@ def test_a_force_that_is_no_number_is_told():
         mbvi.simulate(model, "independent4", step=0.05, duration=1)
 
 
-def test_steps_that_are_too_long_are_told():
+def test_steps_that_are_too_long_are_reported():
     with pytest.raises(mbvi.StepError, match="A smaller step may help"):
         mbvi.simulate(mbvi.load(MODELS / "four_bar.yaml"), "independent4", step=0.5, duration=5)
 

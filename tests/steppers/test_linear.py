@@ -312,15 +312,15 @@ def test_dampers_are_refused():
 
 @every_scheme
 def test_stored_states_and_progress(scheme, pendulum):
-    told = []
+    reported = []
     run = mbvi.simulate(
-        pendulum, scheme, step=0.1, duration=1, every=5, start_time=2, progress=lambda *each: told.append(each)
+        pendulum, scheme, step=0.1, duration=1, every=5, start_time=2, progress=lambda *each: reported.append(each)
     )
     dense = mbvi.simulate(pendulum, scheme, step=0.1, duration=1)
     np.testing.assert_array_equal(run.q, dense.q[::5])
     np.testing.assert_allclose(run.t, [2, 2.5, 3])
     assert run.statistics.steps == 10
-    assert told[-1] == (10, 10)
+    assert reported[-1] == (10, 10)
 
 
 @every_scheme

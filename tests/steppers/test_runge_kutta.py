@@ -121,12 +121,14 @@ def test_a_mass_that_grows_with_time():
 def test_momenta_and_storage():
     system = CASES["top"][0]
     dense = mbvi.simulate(system, "rk4", step=0.001, duration=0.1)
-    told = []
-    sparse = mbvi.simulate(system, "rk4", step=0.001, duration=0.1, every=10, progress=lambda *each: told.append(each))
+    reported = []
+    sparse = mbvi.simulate(
+        system, "rk4", step=0.001, duration=0.1, every=10, progress=lambda *each: reported.append(each)
+    )
     np.testing.assert_array_equal(sparse.q, dense.q[::10])
     np.testing.assert_array_equal(sparse.p, dense.p[::10])
     np.testing.assert_allclose(sparse.t, 0.01 * np.arange(11), rtol=1e-15)
-    assert told[-1] == (100, 100)
+    assert reported[-1] == (100, 100)
     assert sparse.statistics.steps == 100
     for q, v, p in zip(dense.q, dense.v, dense.p, strict=True):
         np.testing.assert_allclose(system.mass_matrix(q) @ v, p, rtol=1e-12, atol=1e-18)

@@ -186,7 +186,7 @@ def test_gaps_that_have_no_value_beyond_the_stop_are_refused(gap, found, formula
 
 
 def test_a_gap_may_have_no_value_where_there_is_no_stop():
-    """Beyond the edge of a hill; a start there is told."""
+    """Beyond the edge of a hill; a start there is reported."""
     gap = "1 + sqrt(0.1 - q('rail'))"
     run = mbvi.simulate(cart(gap, 0.0), "simpson", step=0.01, duration=1)
     assert len(run.contacts) == 0 and run.q[-1, 0] == pytest.approx(1, abs=1e-14)

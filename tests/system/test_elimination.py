@@ -217,7 +217,7 @@ def test_redundant_rows(name, copies, s):
         assert np.abs((found - expected)[coordinates]).max() < 1e-9 * np.abs(right).max()
 
 
-def test_singular_matrices_are_told():
+def test_singular_matrices_are_reported():
     problem = Problem(TREES["chain"], 0)
     A = problem.matrix(1)
     place = mechanisms.stage_places(problem.arrays)[0][0]

@@ -1,4 +1,4 @@
-"""Loops in rounded numbers: their joints' numbers are moved until they move exactly, and that is told; others are left alone."""
+"""Loops in rounded numbers: their joints' numbers are moved until they move exactly, with a report; others are left alone."""
 
 import re
 import warnings
@@ -36,7 +36,7 @@ def test_a_four_bar_with_an_axis_off_by_1e_12(formulation):
     assert run.constraint_residual().max() < 1e-14
 
 
-def test_what_was_moved_is_told():
+def test_what_was_moved_is_reported():
     """The model stays as it was given, its resolved form is what the system has, and the difference is reported."""
     model = four_bar((1e-9, -1, 0))
     given, system = model.resolved(), mbvi.assemble(model)
@@ -91,7 +91,7 @@ def test_a_loop_that_contradicts_itself_is_refused():
         find_start(mbvi.assemble(model.model_copy(update={"loop_tolerance": 0})))
 
 
-def test_a_loop_far_from_closed_is_told_as_before():
+def test_a_loop_far_from_closed_is_reported_as_before():
     with pytest.raises(mbvi.ModelError, match="expected constraints that can be satisfied"):
         find_start(mbvi.assemble(four_bar((0.1, -1, 0))))
 

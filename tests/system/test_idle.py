@@ -67,7 +67,7 @@ def test_spatial_loops_have_none(name):
 
 
 def test_loop_that_leaves_its_plane_is_none():
-    """A constraint that depends on nothing but does not hold is not idle: it is told."""
+    """A constraint that depends on nothing but does not hold is not idle: it is reported."""
     model = four_bar()
     pin = model.joints["rocker pin"].model_copy(update={"offset": (0.7, 0.01, 0)})
     off = model.model_copy(update={"joints": model.joints | {"rocker pin": pin}})

@@ -154,7 +154,7 @@ def tilted_four_bar(axis, end="0.3*cos(20 deg)"):
 ROUNDED = "; numbers rounded to some digits may leave as much: write them with all digits"
 
 
-def test_a_loop_of_rounded_axes_is_told_so():
+def test_a_loop_of_rounded_axes_is_reported_so():
     exact = ("sin(20 deg)", "-cos(20 deg)", 0)
     assert find_start(mbvi.assemble(tilted_four_bar(exact))).violation < 1
     rounded = tilted_four_bar((0.3420, -0.9397, 0))

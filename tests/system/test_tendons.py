@@ -105,17 +105,17 @@ def test_a_function_of_the_state_tells_it_as_a_force_of_ones_own_would():
         F[1] -= u
 
     drive = mbvi.TendonActuator(length="2*q('a') - q('b')")
-    told = mbvi.simulate(sliders({"d": drive}), "gauss3", step=0.1, duration=1, inputs={"d": law}, initial_q=[0.3, 0])
+    run = mbvi.simulate(sliders({"d": drive}), "gauss3", step=0.1, duration=1, inputs={"d": law}, initial_q=[0.3, 0])
     own = mbvi.simulate(mbvi.assemble(sliders({}), force=same), "gauss3", step=0.1, duration=1, initial_q=[0.3, 0])
-    np.testing.assert_allclose(told.q, own.q, rtol=0, atol=1e-13)
-    force = told.forces(["d"])["d"]
+    np.testing.assert_allclose(run.q, own.q, rtol=0, atol=1e-13)
+    force = run.forces(["d"])["d"]
     np.testing.assert_allclose(
-        force.values[:, 0], [law(*each) for each in zip(told.t, told.q, told.v, strict=True)], atol=1e-13
+        force.values[:, 0], [law(*each) for each in zip(run.t, run.q, run.v, strict=True)], atol=1e-13
     )
-    assert told.system.input_names == ("d",)
+    assert run.system.input_names == ("d",)
 
 
-def test_it_is_told_by_name_and_its_model_can_be_stored_attached_and_drawn():
+def test_it_is_reported_by_name_and_its_model_can_be_stored_attached_and_drawn():
     points = [{"body": "world", "point": (0, 1, 0)}, {"body": "a"}, {"body": "b", "point": (1, 0, 1)}]
     forces = {
         "pull": mbvi.TendonActuator(points=points, effort=3),
@@ -188,7 +188,7 @@ def test_what_is_no_tendon(fields, message):
     assert str(error.value).startswith(f"forces.f.{message}")
 
 
-def test_points_that_meet_are_told_before_a_run_and_end_it_by_name():
+def test_points_that_meet_are_reported_before_a_run_and_end_it_by_name():
     meet = mbvi.TendonSpring(points=[{"body": "world", "point": (0, 1, 0)}, {"body": "a"}, {"body": "b"}], stiffness=2)
     model = sliders({"f": meet})
     system = mbvi.assemble(model)

@@ -151,7 +151,7 @@ def test_a_potential_that_is_not_linear_in_velocities_is_refused():
     assert mbvi.from_sympy([x], [[1]], (x + u) ** 2 - u**2, velocities=[u]).potential([3.0]) == 9
 
 
-def test_velocities_that_are_not_declared_are_told():
+def test_velocities_that_are_not_declared_are_reported():
     assert refused(mbvi.from_sympy, [x], [[1]], x * u) == (
         "potential: expected a value for every symbol, found none for u; add it to parameters, or to velocities if it is one"
     )

@@ -151,7 +151,7 @@ def _resume(
 
 @contextmanager
 def _kept_states(path: Path) -> Iterator[None]:
-    """Tell of a failed step, and of the file that has the states before it."""
+    """Report a failed step, and the file that has the states before it."""
     try:
         yield
     except StepError as error:

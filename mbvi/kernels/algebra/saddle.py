@@ -563,8 +563,8 @@ def eliminate(A, products, scales, pivots, above, ranks, system, kind, s, a):
 
     A           (s² size,)              in and out, size = mass_size of kind MASS (the matrix of M and G), matrix_size
                                         of JACOBIAN
-    products    (s² products_size,)     work, of the size that `products_size` tells
-    scales      (scales_size,)          work, of the size that `scales_size` tells for s stages
+    products    (s² products_size,)     work, of the size that `products_size` gives
+    scales      (scales_size,)          work, of the size that `scales_size` gives for s stages
     pivots      (w, 2)                  work, of the widest node in s stages
     above       (w,)                    work, in whole lanes
     ranks       (nodes,)                out: the rank of D, entry a alone; −1 where it is singular

@@ -1,4 +1,4 @@
-"""How long numba compiles, or loads what it compiled; whoever waits is told; and rare garbage collection during that time.
+"""How long numba compiles, or loads what it compiled; a message to whoever waits; and rare garbage collection during that time.
 
 The objects that numba makes stay, and searching them for garbage again and again takes an eighth of the time.
 """
@@ -15,11 +15,11 @@ from numba.core.event import Listener
 from mbvi.kernels.compiler.folder import FOLDER, Turn
 
 LOG = logging.getLogger("mbvi.compiling")  # on stderr, where a program has not configured logging
-PROGRESS = LOG.getChild("progress")  # of which something else may tell
+PROGRESS = LOG.getChild("progress")  # which something else may show
 if os.environ.get("MBVI_QUIET"):
     LOG.disabled = PROGRESS.disabled = True
 RARELY = 100_000  # objects made between two searches
-TOLD_EVERY = 10.0  # seconds
+REPORT_EVERY = 10.0  # seconds
 
 
 class Compiling(Listener):
@@ -42,7 +42,7 @@ class Compiling(Listener):
         self._turn = Turn()
         self._held = 0
         self._usual = gc.get_threshold()
-        self._seconds = self._began = self._told = 0.0
+        self._seconds = self._began = self._reported = 0.0
         self.errors: list[BaseException] = []
         self.name = ""
         self.count = 0
@@ -84,16 +84,16 @@ class Compiling(Listener):
         self._turn.take(key)
         return True
 
-    def tell(self) -> None:
+    def report(self) -> None:
         """Count a kernel that is compiled now, and say at first, and then from time to time, how far it is."""
         now, self.count = time.perf_counter(), self.count + 1
         if self.count == 1:
             LOG.warning("mbvi compiles its kernels for this processor, once; they are kept in %s", FOLDER)
-        elif now > self._told + TOLD_EVERY:
+        elif now > self._reported + REPORT_EVERY:
             PROGRESS.warning("mbvi has compiled %d kernels in %.0f s; now %s", self.count - 1, self.seconds, self.name)
         else:
             return
-        self._told = now
+        self._reported = now
 
     def raise_error(self) -> None:
         """Raise the first error of compiling a kernel that compiled code had called, through which it cannot pass."""

@@ -62,7 +62,7 @@ class _CheckedFiles(IndexDataCacheFile):
 
 @cache
 def _stamp(source: Path) -> bytes:
-    """What tells whether a source has changed since its kernels were compiled: its content.
+    """What shows whether a source has changed since its kernels were compiled: its content.
 
     Numba takes the time of the file, and keeps kernels by its path: of copies of a package, as one installed and one in a
     checkout, each would compile all kernels.

@@ -101,7 +101,7 @@ class LateKernel:
         return self._inner._numba_type_ if self.is_direct else self._type
 
     def _announce(self) -> types.Type:
-        """Tell numba which type a call returns, and how it is generated."""
+        """Say to numba which type a call returns, and how it is generated."""
 
         class Template(AbstractTemplate):
             key = self

@@ -130,7 +130,7 @@ class EntryLibrary(JITCodeLibrary):
 
 @register_pass(mutates_CFG=False, analysis_only=False)
 class _RegisterInner(LoweringPass):
-    """Tell numba of a kernel that has no machine code, so that others can call it."""
+    """Declare a kernel to numba that has no machine code, so that others can call it."""
 
     _name = "mbvi_register_inner"
 
@@ -203,7 +203,7 @@ class _Pipeline(CompilerBase):
 
     def compile_extra(self, func: Callable) -> Any:
         """Compile a function into a library of this kind."""
-        COMPILING.tell()
+        COMPILING.report()
         self.state.library = self.library_class(self.state.targetctx.codegen(), func.__qualname__)
         self.state.library.enable_object_caching()
         return super().compile_extra(func)

@@ -7,7 +7,7 @@ Constraints on velocities, A(q) v = a, are those of one straight segment: A(q_k)
 at its middle.
 
 Quadrature nodes, and control points with their constraints, are evaluated four at once (`lanes`), up to eight nodes of
-schemes of Gauss in one vector. Arrays are those of `workspace.Space`, whose functions tell their shapes.
+schemes of Gauss in one vector. Arrays are those of `workspace.Space`, whose functions give their shapes.
 
 Sources: Marsden & West 2001, section 2.6 (Galerkin variational integrators), and part 3 (constraints); Cortés & Martínez 2001
 (constraints on velocities).

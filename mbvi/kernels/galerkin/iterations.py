@@ -140,7 +140,7 @@ def correct(space, scale, kept):
 def is_below_rounding(system, space, size, theta):
     """Whether the error left is far below round-off after a correction of relative size `size`, by the contraction theta.
 
-    With constraints the correction itself is small too: what it leaves of g is of second order, which theta does not tell.
+    With constraints the correction itself is small too: what it leaves of g is of second order, which theta does not show.
     """
     tol = space.tolerances
     is_small = not has_saddle(system) or size <= tol[OF_MOMENTA] * EPS
@@ -167,13 +167,13 @@ def is_converged(system, space, size, is_stalled, is_below, is_rounding, stalls)
         return True
     if system.is_geometric == 1:
         return is_rounding and (roundings <= tol[HELD_SOLVED] or (roundings <= tol[NOISE] and is_stalled))
-    few = min(tol[FEW] * system.n, tol[MANY]) if system.k == 0 else tol[MANY]  # of quaternions `may_fall` tells
+    few = min(tol[FEW] * system.n, tol[MANY]) if system.k == 0 else tol[MANY]  # of quaternions `may_fall` decides
     return is_stalled and (roundings <= few or is_rounding or (roundings <= tol[MANY] and stalls >= tol[MAX_STALLS]))
 
 
 @kernel
 def is_noise(system, space):
-    """Whether corrections may be the rounding of positions, and tell nothing of the contraction."""
+    """Whether corrections may be the rounding of positions, and say nothing of the contraction."""
     tol = space.tolerances
     return system.is_geometric == 1 and space.measure[ROUNDINGS] <= tol[NOISE]
 
@@ -226,14 +226,14 @@ def begin_trace(space):
 
 @copied_kernel
 def begin_anew(space):
-    """What was seen with another Jacobian tells nothing of this one."""
+    """What was seen with another Jacobian says nothing of this one."""
     space.trace[CORRECTIONS] = space.trace[SLOW] = 0.0
     space.trace[KNOWN] = 0.0
 
 
 @copied_kernel
 def is_noise_in_part(system, space):
-    """Whether a correction tells nothing of the Jacobian, since much of its residual is rounding; never with constraints."""
+    """Whether a correction says nothing of the Jacobian, since much of its residual is rounding; never with constraints."""
     tol = space.tolerances
     return not has_saddle(system) and space.measure[ROUNDINGS] <= tol[ROUGH]
 

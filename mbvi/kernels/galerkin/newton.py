@@ -5,7 +5,7 @@
 
 bordered by G(Q_j)ᵀ and G(Q_l). Few coordinates with constraints are solved for by coordinate partitioning
 (`partition`), others by elimination along the graph (`saddle`). Arrays are those of `workspace.Space`, whose functions
-tell their shapes.
+give their shapes.
 
 Source: the derivatives of the equations at the head of `steps` (Marsden & West 2001, section 2.6).
 """

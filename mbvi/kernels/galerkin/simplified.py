@@ -14,7 +14,7 @@ torques and turns.
 Where velocities at the nodes are the unknowns, M is that of each node if it is a dense matrix, and the correction takes
 a second term of the series of Newton's matrix: `velocities`.
 
-Arrays are those of `workspace.Space`, whose functions tell their shapes.
+Arrays are those of `workspace.Space`, whose functions give their shapes.
 
 Source: Hairer & Wanner, Solving Ordinary Differential Equations II (1996), section IV.8 (simplified Newton iterations).
 """

@@ -240,7 +240,7 @@ def run_all(system, scheme, work, space, h, steps, every, renewed, q, p):
 
     renewed   pairs of memory and what it held when it was new
 
-    Returns the states q, p (runs, stored, n) after every so-manyth step, the first among them, and the status (runs,) of each.
+    Returns the states q, p (runs, stored, n) after every so many steps, the first among them, and the status (runs,) of each.
     """
     out, others = np.empty((2, len(q), steps // every, system.n)), np.empty((2, 0, system.n))
     ends = np.zeros((2, len(q)), np.int64)

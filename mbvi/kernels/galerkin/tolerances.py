@@ -51,7 +51,7 @@ TABLE = (
               "factor by which Newton's contraction may grow from one iteration to the next", off=1.0),
     # What is noise.
     Tolerance("ROUGH", 30.0, "roundings",
-              "of the residual at least, below which a correction is noise in part and tells nothing of the Jacobian", off=0.0),
+              "of the residual at least, below which a correction is noise in part and says nothing of the Jacobian", off=0.0),
     Tolerance("NOISE", 100.0, "roundings",
               "of the residual with loops, below which corrections may be the rounding of positions", off=0.0),
     Tolerance("FEW", 3.0, "roundings",

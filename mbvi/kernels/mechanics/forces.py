@@ -45,6 +45,7 @@ from mbvi.kernels.compiler.late import late_kernel
 from mbvi.kernels.layout import (
     ACTUATOR,
     BIAS,
+    BY_FUNCTION,
     BY_INPUT,
     BY_PLACE,
     BY_RATE,
@@ -72,7 +73,6 @@ from mbvi.kernels.layout import (
     REVOLUTE,
     SPRING,
     TABLE,
-    TOLD,
     TORQUE_BODY,
     TORQUE_WORLD,
     TRANSLATION,
@@ -147,10 +147,10 @@ def actuator_force(system, work, i, t, x, rate):
 
 @kernel
 def input_of(system, work, i, t):
-    """The input of an actuator, joint force i: at a time, a number, or what the function force told it last, in work.own."""
+    """The input of an actuator, joint force i: at a time, a number, or what the function force gave it last, in work.own."""
     function = system.joint_forces[i, 2]
-    if function <= TOLD:
-        return work.own[system.n + TOLD - function]
+    if function <= BY_FUNCTION:
+        return work.own[system.n + BY_FUNCTION - function]
     return system.inputs[system.joint_forces[i, INPUT]] if function == NUMBER else value_of(system, work, function, t)
 
 

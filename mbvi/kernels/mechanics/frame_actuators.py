@@ -25,7 +25,7 @@ Source: Featherstone 2008, chapter 2 (forces as wrenches, and their power).
 
 from mbvi.kernels.compiler.decorators import kernel
 from mbvi.kernels.compiler.late import late_kernel
-from mbvi.kernels.layout import DOF, PARENT, TOLD
+from mbvi.kernels.layout import BY_FUNCTION, DOF, PARENT
 from mbvi.kernels.mechanics.forces import (
     actuator_force,
     add_wrench,
@@ -129,15 +129,15 @@ def add_frame_actuators_hessian(Kqv, Kqq, system, work, t, q):
 
 @kernel
 def fill_frame_drives(drives, system, work, t):
-    """Generalized forces per input of the actuators that a function of the state tells. Arguments: see the head of this file.
+    """Generalized forces per input of actuators driven by functions of the state. Arguments: see the head of this file.
 
-    drives    (told, n)    out, rows of actuators of frames alone
+    drives    (by_function, n)    out, rows of actuators of frames alone
     """
     for i in range(system.frame_actuators.shape[0]):
         link, motor = system.frame_actuators[i, LINK], system.frame_actuators[i, MOTOR]
-        if link < 0 or system.joint_forces[motor, 2] > TOLD:
+        if link < 0 or system.joint_forces[motor, 2] > BY_FUNCTION:
             continue
-        data, row = system.frame_actuator_data, TOLD - system.joint_forces[motor, 2]
+        data, row = system.frame_actuator_data, BY_FUNCTION - system.joint_forces[motor, 2]
         per_input = by_input(system, motor, pull_of(system, work, i, t)[0])
         b = point_motion(work.world, link, data[i, POINT], data[i, POINT + 1], data[i, POINT + 2])
         point = from_columns_origin(system.links, work.world, link, b)

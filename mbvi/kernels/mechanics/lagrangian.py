@@ -42,6 +42,7 @@ from mbvi.kernels.layout import (
     BLOCK_COLUMN,
     BLOCK_ROW,
     BLOCK_SECOND,
+    BY_FUNCTION,
     CONSTRAINT_KIND,
     COORDINATES_OF_TENDON,
     ENTRIES,
@@ -54,7 +55,6 @@ from mbvi.kernels.layout import (
     NODE_COORDINATES,
     NODE_LANES,
     POINT_B,
-    TOLD,
     TOUCH_ROW,
     VARIABLES,
     System,
@@ -199,7 +199,7 @@ def make_work(system: System) -> Work:
     run = int(np.diff(np.unique(system.links[:, LAST_OF_RUN]), prepend=-1).max(initial=0))
     variables = max(int(each[:, VARIABLES].max(initial=0)) for each in (system.expressions, system.tendons))
     of_constraints = int(system.constraints[system.expressions[:, EXPRESSION_ROW], ENTRIES].max(initial=0))
-    told = int((system.joint_forces[:, 2] <= TOLD).sum())  # inputs by functions of the state, of what acts on bodies
+    by_function = int((system.joint_forces[:, 2] <= BY_FUNCTION).sum())  # inputs, of what acts on bodies
     of_tendons = int(system.tendons[:, COORDINATES_OF_TENDON].max(initial=0))
     return Work(
         row=np.zeros((run, SWEEP_WIDTH)),
@@ -219,10 +219,10 @@ def make_work(system: System) -> Work:
         step=np.full(2, np.nan),
         base=np.zeros(n),
         side=np.zeros(n),
-        own=np.zeros(n + told),
-        own_ahead=np.zeros(n + told),
-        own_behind=np.zeros(n + told),
-        drives=np.zeros((told, n)),
+        own=np.zeros(n + by_function),
+        own_ahead=np.zeros(n + by_function),
+        own_behind=np.zeros(n + by_function),
+        drives=np.zeros((by_function, n)),
         lane_q=np.zeros(n),
         lane_v=np.zeros(n),
         zero=np.zeros(n),
@@ -373,7 +373,7 @@ def fill_hessian(Lvv, Lvq, Kqv, Kqq, system, work, t, q, v):
 def add_hessian_of_forces(Kqv, Kqq, system, work, t, q, v):
     """Derivatives of the forces F other than gravity. Arguments: see the head of this file; columns of links are known."""
     if work.drives.shape[0] > 0:
-        call(system.force, t, (q, v, system.force_parameters, work.own))  # which tells inputs
+        call(system.force, t, (q, v, system.force_parameters, work.own))  # which gives inputs
     if system.is_tree == 1 and has_element_forces(system):
         add_force_hessian(Kqv, Kqq, system, work, t, q, v)
         if system.bushings.shape[0] > 0:
@@ -481,17 +481,17 @@ def add_force_function_hessian(Kqv, Kqq, system, work, t, q, v):
         x[column] = kept
         for i in range(n):
             change = side[i] - base[i]
-            for told in range(work.drives.shape[0]):
-                change += work.drives[told, i] * (side[n + told] - base[n + told])
+            for row in range(work.drives.shape[0]):
+                change += work.drives[row, i] * (side[n + row] - base[n + row])
             if change != 0.0 and has_second_place(system, i, column):
                 K[second_place(system, i, column)] += change / (2.0 * step)
 
 
 @kernel
 def fill_drives(drives, system, work, t, q, v):
-    """The generalized forces per input of actuators at frames and along tendons that the function force tells.
+    """The generalized forces per input of actuators at frames and along tendons whose inputs the function force gives.
 
-    drives    (told, n)    out
+    drives    (by_function, n)    out
     t         float        [s]
     q, v      (n,)         configuration and velocity
     """

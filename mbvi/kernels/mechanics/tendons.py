@@ -31,6 +31,7 @@ from mbvi.kernels.compiler.decorators import kernel
 from mbvi.kernels.compiler.late import late_kernel
 from mbvi.kernels.layout import (
     ACTUATOR,
+    BY_FUNCTION,
     COORDINATES_OF_TENDON,
     FIRST_COORDINATE,
     FIRST_TERM,
@@ -39,7 +40,6 @@ from mbvi.kernels.layout import (
     OF_TIME,
     TENDON_FORCE,
     TERMS,
-    TOLD,
     VARIABLE_KIND,
     VARIABLE_OF,
     VARIABLES,
@@ -149,22 +149,22 @@ def add_tendons_hessian(Kqv, Kqq, system, work, t, q, v):
 
 @kernel
 def fill_tendon_drives(drives, system, work, t, q, v):
-    """Generalized forces per input of the actuators that a function of the state tells. Arguments: see the head of this file.
+    """Generalized forces per input of actuators driven by functions of the state. Arguments: see the head of this file.
 
-    drives    (told, n)    out, rows of tendons alone
+    drives    (by_function, n)    out, rows of tendons alone
     """
     for c in range(system.tendons.shape[0]):
         motor = system.tendons[c, TENDON_FORCE]
         if (
             system.joint_forces[motor, KIND_OF_FORCE] != ACTUATOR
-            or system.joint_forces[motor, FUNCTION_OF_FORCE] > TOLD
+            or system.joint_forces[motor, FUNCTION_OF_FORCE] > BY_FUNCTION
         ):
             continue
         per_input = by_input(system, motor, pull_of(system, work, c, t, q, v)[0])
         fill_columns(system, work, c)
         for i in range(system.tendons[c, COORDINATES_OF_TENDON]):
             j = system.tendon_coordinates[system.tendons[c, FIRST_COORDINATE] + i]
-            drives[TOLD - system.joint_forces[motor, FUNCTION_OF_FORCE], j] = per_input * work.tendon[COLUMN, i]
+            drives[BY_FUNCTION - system.joint_forces[motor, FUNCTION_OF_FORCE], j] = per_input * work.tendon[COLUMN, i]
 
 
 @kernel

@@ -25,7 +25,7 @@ def import_robot(content: bytes, path: Path, options: Options) -> Model:
     Parameters
     ----------
     content : bytes
-        XML, of which the outermost element tells the format.
+        XML, of which the outermost element says the format.
     path : Path
         Where the file is, which meshes are relative to.
     options : Options

@@ -68,7 +68,7 @@ OF_LOOKS = (
 )
 WHY |= dict.fromkeys(OF_LOOKS, "shapes have one colour each")
 NOTHING: dict[str, Any] = {"mass": 1.0, "inertia": (1.0, 1.0, 1.0, 0.0, 0.0, 0.0)}
-"""The mass of a link of which the file does not tell, as SDF has it."""
+"""The mass of a link of which the file gives none, as SDF has it."""
 
 
 def read_sdf(root: Node, robot: Robot) -> Model:

@@ -190,7 +190,7 @@ def test_a_folder_that_others_can_write_is_passed_over(tmp_path):
         assert not found()[0].is_relative_to(tmp_path)
 
 
-def test_whoever_waits_is_told(tmp_path):
+def test_whoever_waits_is_reported(tmp_path):
     """Once, on stderr, and where it is kept; not where that is silenced."""
     script = tmp_path / "kernels.py"
     script.write_text(TOGETHER)

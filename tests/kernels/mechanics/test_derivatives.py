@@ -204,7 +204,7 @@ def test_power_balance(seed, kind):
     assert abs(rate - expected) < 1e-10 * scale
 
 
-def test_forces_without_potential_are_told_apart():
+def test_forces_without_potential_are_separated():
     for kind in mechanisms.POTENTIAL:
         assert mbvi.assemble(mechanisms.random_tree(0, forces=(kind,))).is_conservative
     for kind in mechanisms.OTHER:

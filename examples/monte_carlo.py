@@ -15,6 +15,7 @@ from typing import Any
 
 import mbvi
 from mbvi.ensembles import sampling
+from mbvi.pictures.bundles import plot_bundle
 
 MODEL = Path(__file__).parents[1] / "models" / "double_pendulum.yaml"
 STARTS = sampling.SamplingPlan(
@@ -58,5 +59,5 @@ if __name__ == "__main__":
         )
     spread = runs.q_covariance.isel(t=-1).values
     print(f"\nat the end the angles' deviations are {spread[0, 0] ** 0.5:.2g} and {spread[1, 1] ** 0.5:.2g} rad")
-    mbvi.plot_bundle(runs, "bundle.png", force=True)
+    plot_bundle(runs, "bundle.png", force=True)
     print("bundle.png drawn")

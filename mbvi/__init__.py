@@ -12,6 +12,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+from mbvi import errors as errors  # which a user names without another import
+
 __version__ = "0.1.0"
 """The version of this package."""
 
@@ -29,18 +31,14 @@ HOMES = {
     "Event": "mbvi.system.events",
     "Controller": "mbvi.system.controllers",
     "resume": "mbvi.simulation",
-    "read_inputs": "mbvi.model.inputs",
     "Simulator": "mbvi.simulator",
     "states_at": "mbvi.between",
     "ensemble": "mbvi.ensembles.ensemble",
-    "plot_bundle": "mbvi.pictures.bundles",
     "Trajectory": "mbvi.results.trajectory",
     "read": "mbvi.results.trajectory",
     "find_invariants": "mbvi.analysis.symmetry",
     "linearize": "mbvi.analysis.linearization",
-    "linearize_motion": "mbvi.analysis.steady",
     "find_equilibrium": "mbvi.analysis.equilibrium",
-    "buckling_factors": "mbvi.analysis.equilibrium",
     "inverse_kinematics": "mbvi.analysis.inverse_kinematics",
     "equations": "mbvi.symbolic.equations",
     "compare": "mbvi.measure.compare",
@@ -50,13 +48,7 @@ HOMES = {
     "follow": "mbvi.live.follow",
     "ModelError": "mbvi.errors",
     "StepError": "mbvi.errors",
-    "EventError": "mbvi.errors",
-    "MbviWarning": "mbvi.errors",
-    "ModelWarning": "mbvi.errors",
     "AccuracyWarning": "mbvi.errors",
-    "LimitWarning": "mbvi.errors",
-    "SingularityWarning": "mbvi.errors",
-    "StabilityWarning": "mbvi.errors",
 }
 """What a user needs first, in the order in which data flows, and the modules that it comes from."""
 __all__ = [*HOMES, "__version__"]

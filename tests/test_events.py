@@ -179,7 +179,7 @@ def test_a_section_of_the_double_pendulum(models):
 def test_what_does_not_come_or_has_no_value(pendulum):
     """All that was computed until then is kept."""
     with pytest.raises(
-        mbvi.EventError, match=r"until: the event did not come until t = 0.5 s. All states are in"
+        mbvi.errors.EventError, match=r"until: the event did not come until t = 0.5 s. All states are in"
     ) as caught:
         mbvi.simulate(pendulum, step=0.01, duration=0.5, until=below)
     assert len(caught.value.trajectory) == 51
@@ -188,7 +188,7 @@ def test_what_does_not_come_or_has_no_value(pendulum):
         return math.sqrt(0.305 - t)
 
     message = r"step 30 \(t = 0.3 s\): the function of the event lost is not a number there. The stored states"
-    with pytest.raises(mbvi.EventError, match=message) as caught:
+    with pytest.raises(mbvi.errors.EventError, match=message) as caught:
         mbvi.simulate(pendulum, step=0.01, duration=0.5, events={"lost": lost, "late": lambda t, q, v: t - 0.105})
     kept = caught.value.trajectory
     assert len(kept) == 31 and np.allclose(kept.events["late"].t, 0.105, rtol=0, atol=1e-16)
@@ -254,6 +254,6 @@ def test_expressions_of_nothing(expression, message, pendulum):
 
 def test_an_expression_without_a_value(pendulum):
     """It has none where the pendulum has passed its lowest point."""
-    with pytest.raises(mbvi.EventError, match="the function of the event root is not a number there") as caught:
+    with pytest.raises(mbvi.errors.EventError, match="the function of the event root is not a number there") as caught:
         mbvi.simulate(pendulum, step=0.05, duration=2, events={"root": "sqrt(q('pivot')) - 2"})
     assert len(caught.value.trajectory) > 5

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import mbvi
+from mbvi.pictures.bundles import plot_bundle
 from tests.folders import ROOT
 
 
@@ -107,7 +108,7 @@ def test_monte_carlo(tmp_path):
         spread = np.sqrt([np.diag(runs.q_covariance[i]) for i in (0, -1)])
         np.testing.assert_allclose(spread[0], np.radians(1), rtol=0.3)
         assert (spread[1] > 10 * spread[0]).all()
-        assert mbvi.plot_bundle(runs).axes
+        assert plot_bundle(runs).axes
 
 
 def test_four_bar_tolerances():

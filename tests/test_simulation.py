@@ -146,7 +146,7 @@ def test_a_prescribed_motion_whose_rate_jumps_is_reported(value, corner):
         mbvi.simulate(model, step=0.01, duration=2)
         return
     with pytest.raises(
-        mbvi.ModelWarning, match=rf"^constraints\.drive: the rate of .* {corner}, as in an impact, which no"
+        mbvi.errors.ModelWarning, match=rf"^constraints\.drive: the rate of .* {corner}, as in an impact, which no"
     ):
         mbvi.simulate(model, step=0.01, duration=2)
     mbvi.simulate(model, step=0.01, duration=0.4)
@@ -205,7 +205,8 @@ def test_a_rounded_quaternion_is_moved_and_another_refused(formulation, name, co
     q, rounded = np.zeros(count), np.array([0.5774, 0.5774, 0.0, 0.5774])
     q[-4:] = rounded
     with pytest.warns(
-        mbvi.ModelWarning, match=rf"^initial_q: the norm of the quaternion of {name} is 1 \+ 8\.6e-05; taken as rounded"
+        mbvi.errors.ModelWarning,
+        match=rf"^initial_q: the norm of the quaternion of {name} is 1 \+ 8\.6e-05; taken as rounded",
     ):
         found = mbvi.simulate(model, step=0.01, duration=0.1, initial_q=q)
     np.testing.assert_allclose(found.q[0, -4:], rounded / np.linalg.norm(rounded), rtol=0, atol=1e-9)

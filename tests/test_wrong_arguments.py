@@ -27,10 +27,13 @@ from tests.marks import campaign
 
 X, V, T = sympy.symbols("x v t")
 ANALYSES = "control_points convergence interaction linearization noether small_step symmetry symplecticity".split()
-OF_ENSEMBLES = {  # the names that the reference shows
+NAMED = {  # the names that the reference shows
     "mbvi.ensembles.sampling": "SamplingPlan load_plan Uniform Normal LogNormal Triangular".split(),
     "mbvi.ensembles.sensitivity": ["sobol_indices"],
     "mbvi.ensembles.export": ["to_parquet"],
+    "mbvi.pictures.bundles": ["plot_bundle"],
+    "mbvi.analysis.equilibrium": ["buckling_factors"],
+    "mbvi.analysis.steady": ["linearize_motion"],
 }
 MODULES = [  # those that the reference shows
     "mbvi",
@@ -41,7 +44,7 @@ MODULES = [  # those that the reference shows
     "mbvi.schemes.tableau",
     "mbvi.schemes.method",
     "mbvi.system.chart",
-    *OF_ENSEMBLES,
+    *NAMED,
 ]
 MADE = {  # by functions, and never by calling the class
     *(
@@ -494,8 +497,8 @@ def public():
 def names_of(module):
     if module is mbvi:
         return [*mbvi.__all__, *mbvi.model.__all__]
-    if module.__name__ in OF_ENSEMBLES:
-        return OF_ENSEMBLES[module.__name__]
+    if module.__name__ in NAMED:
+        return NAMED[module.__name__]
     own = [key for key, value in vars(module).items() if getattr(value, "__module__", "") == module.__name__]
     return getattr(module, "__all__", [key for key in own if not key.startswith("_")])
 
@@ -507,7 +510,7 @@ def is_method(key, value):
 def elements():
     """The elements of models and of sampling plans, by their names."""
     found = {name: getattr(mbvi, name) for name in [*mbvi.model.__all__, *mbvi.__all__]}
-    found |= {name: getattr(sampling, name) for name in OF_ENSEMBLES[sampling.__name__]}
+    found |= {name: getattr(sampling, name) for name in NAMED[sampling.__name__]}
     return {name: value for name, value in found.items() if is_element(name, value)}
 
 
@@ -562,7 +565,7 @@ def fault(name, arguments):
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            warnings.simplefilter("ignore", mbvi.MbviWarning)
+            warnings.simplefilter("ignore", mbvi.errors.MbviWarning)
             call(name, arguments)
     except (mbvi.ModelError, mbvi.StepError) as error:
         is_right = "\n" not in str(error) and 0 < len(str(error)) < MOST_CHARACTERS

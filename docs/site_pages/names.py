@@ -35,7 +35,8 @@ PAGES = {
     ),
     "results": Page(
         "Results",
-        "Classes of what runs, systems and models answer with, states for other programs, and what measures schemes.",
+        "Classes of what runs, systems and models answer with, other errors and warnings, states for other programs, and what "
+        "measures schemes.",
         (
             Source("mbvi.results.trajectory", ("Statistics", "Finding", "Occurrences")),
             Source("mbvi.results.samples", ("Samples",)),
@@ -70,6 +71,17 @@ PAGES = {
             Source("mbvi.measure.bench", ("bench", "Bench")),
             Source("mbvi.warmup", ("warm_up",)),
             Source("mbvi.live.follow", ("Follower",)),
+            Source(
+                "mbvi.errors",
+                (
+                    "EventError",
+                    "MbviWarning",
+                    "ModelWarning",
+                    "LimitWarning",
+                    "SingularityWarning",
+                    "StabilityWarning",
+                ),
+            ),
         ),
     ),
     "ensembles": Page(
@@ -81,6 +93,7 @@ PAGES = {
             ),
             Source("mbvi.ensembles.sensitivity", ("sobol_indices",)),
             Source("mbvi.ensembles.export", ("to_parquet",)),
+            Source("mbvi.pictures.bundles", ("plot_bundle",)),
         ),
     ),
     "analysis": Page(

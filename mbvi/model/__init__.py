@@ -11,6 +11,7 @@ from mbvi.model.fields import Table
 from mbvi.model.file import from_yaml, load, save, schema, to_yaml
 from mbvi.model.forces import *
 from mbvi.model.graph import describe_tree, is_cut, plan
+from mbvi.model.inputs import read_inputs
 from mbvi.model.joints import *
 from mbvi.model.limits import Limits
 from mbvi.model.mass_properties import MassProperties, mass_properties
@@ -37,6 +38,7 @@ __all__ = [
     "mass_properties",
     "plan",
     "postfix",
+    "read_inputs",
     "save",
     "schema",
     "to_yaml",

@@ -132,7 +132,7 @@ def test_stops_hold_nothing_and_may_not_be_passed():
 
 def test_dry_friction_is_said_to_be_left_out():
     rubbing = scales(-0.2).replaced({"contacts": {"rub": mbvi.DryFriction(joint="rail", kinetic=3)}})
-    with pytest.warns(mbvi.ModelWarning) as warned:
+    with pytest.warns(mbvi.errors.ModelWarning) as warned:
         found = find_equilibrium(rubbing)
     assert found.q == pytest.approx([-0.1962], abs=1e-12)
     assert str(warned[0].message) == (

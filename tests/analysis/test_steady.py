@@ -5,6 +5,7 @@ import pytest
 from scipy.optimize import brentq
 
 import mbvi
+from mbvi.analysis.steady import linearize_motion
 from tests.folders import load
 
 # Meijaard, Papadopoulos, Ruina & Schwab, Proc. R. Soc. A 463 (2007): M q̈ + v C1 q̇ + (g K0 + v² K2) q = 0, q lean and steer.
@@ -26,7 +27,7 @@ def bicycle():
     system = mbvi.assemble(load("bicycle"))
     wheels = {"ride.x": 1.0, "rear_axle.angle": 1 / 0.3, "front_axle.angle": 1 / 0.35}
     rates = np.array([wheels.get(name, 0.0) for name in system.coordinate_names])
-    return lambda speed: mbvi.linearize_motion(system, np.zeros(system.dimension), speed * rates)
+    return lambda speed: linearize_motion(system, np.zeros(system.dimension), speed * rates)
 
 
 def test_the_bicycle_has_the_published_eigenvalues(bicycle):
@@ -66,7 +67,7 @@ def test_a_sleeping_top_against_its_closed_form():
     top = mbvi.Model(name="top", bodies={"top": body}, joints={"pivot": pivot}, gravity=(0, 0, -9.81))
     for factor, is_stable in ((0.9, False), (1.1, True)):
         spin = factor * 2 * np.sqrt(A * weight) / C
-        found = mbvi.linearize_motion(top, (0, 0, 0), (0, 0, spin))
+        found = linearize_motion(top, (0, 0, 0), (0, 0, spin))
         root = np.sqrt(complex((C * spin) ** 2 - 4 * A * weight))
         values = [1j * (C * spin + sign * root) / (2 * A) for sign in (1, -1)]
         expected = np.array([*values, *np.conj(values)])
@@ -83,7 +84,7 @@ def test_what_is_no_steady_motion_is_refused():
     with pytest.raises(
         mbvi.ModelError, match="bicycle: expected a motion with constant rates, found an acceleration of"
     ):
-        mbvi.linearize_motion(system, q)
+        linearize_motion(system, q)
     link = mbvi.Body(mass=1, center_of_mass=(0.5, 0, 0), inertia=(1, 1, 2))
     hinge = mbvi.Revolute(parent="world", child="link", axis=(0, 0, 1))
     motor = mbvi.JointForce(joint="hinge", value="sin(t)")
@@ -91,11 +92,11 @@ def test_what_is_no_steady_motion_is_refused():
         name="driven", bodies={"link": link}, joints={"hinge": hinge}, forces={"motor": motor}, gravity=(0, 0, 0)
     )
     with pytest.raises(mbvi.ModelError, match="driven: expected forces and constraints that do not depend on time"):
-        mbvi.linearize_motion(driven)
+        linearize_motion(driven)
     wound = mbvi.Body(mass=1, inertia=(1, 2, 3))
     ball = mbvi.Ball(parent="world", child="rotor", coordinates="xyz")
     rotor = mbvi.Model(name="rotor", bodies={"rotor": wound}, joints={"ball": ball}, gravity=(0, 0, 0))
     with pytest.raises(
         mbvi.ModelError, match="rotor: expected a motion along which what acts on deviations does not change"
     ):
-        mbvi.linearize_motion(rotor, (0, 0, 0), (0, 0, 1))
+        linearize_motion(rotor, (0, 0, 0), (0, 0, 1))

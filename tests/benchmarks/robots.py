@@ -155,7 +155,7 @@ def _systems() -> Iterator[tuple[str, mbvi.System, dict[str, Callable[[], float]
         if path is None:
             continue
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", mbvi.MbviWarning)
+            warnings.simplefilter("ignore", mbvi.errors.MbviWarning)
             model = mbvi.load(path, floating=is_floating, geometry="none")
             system = mbvi.assemble(model.replaced({"forces": {}}))  # peers have neither its motors nor its dampers
         text = _as_read(path, model)

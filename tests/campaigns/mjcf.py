@@ -100,7 +100,7 @@ def main() -> None:
     parser.add_argument("--states", type=int, default=20, help="random states of each robot")
     parser.add_argument("--markdown", action="store_true", help="print a table of the worst differences")
     arguments = parser.parse_args()
-    warnings.simplefilter("ignore", mbvi.MbviWarning)
+    warnings.simplefilter("ignore", mbvi.errors.MbviWarning)
     mujoco.set_mju_user_warning(lambda text: None)  # else it writes a file into the working directory
     began, rows, refused, wrong = time.perf_counter(), [], [], []
     for path in sorted(arguments.folder.rglob("*.xml")):

@@ -189,7 +189,7 @@ def main() -> None:
     parser.add_argument("names", nargs="*", default=list(ROBOTS), help=f"by default all of {', '.join(ROBOTS)}")
     parser.add_argument("--states", type=int, default=5, help="random states of each robot")
     arguments = parser.parse_args()
-    warnings.simplefilter("ignore", mbvi.MbviWarning)
+    warnings.simplefilter("ignore", mbvi.errors.MbviWarning)
     worst: dict[str, tuple[float, str]] = {}
     for name in arguments.names:
         path = next(default_folder().rglob(f"{name}.urdf"))

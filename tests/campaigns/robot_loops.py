@@ -275,7 +275,7 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, help="of Cassie; by default that of the package example-robot-data")
     parser.add_argument("--markdown", action="store_true", help="print a table")
     arguments = parser.parse_args()
-    warnings.simplefilter("ignore", mbvi.MbviWarning)
+    warnings.simplefilter("ignore", mbvi.errors.MbviWarning)
     wrong = 0
     for name in arguments.names or ROBOTS:
         began = time.perf_counter()

@@ -93,7 +93,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path, nargs="?", help="by default that of the package example-robot-data")
     parser.add_argument("--seconds", type=float, default=2.0, help="of motion")
     arguments = parser.parse_args()
-    warnings.simplefilter("ignore", mbvi.MbviWarning)
+    warnings.simplefilter("ignore", mbvi.errors.MbviWarning)
     folder, wrong = arguments.folder or default_folder(), 0
     for name, floating in ROBOTS:
         path = next(folder.rglob(f"{name}.urdf"))

@@ -176,7 +176,7 @@ def main() -> None:
     parser.add_argument("--states", type=int, default=20, help="random states of each robot")
     parser.add_argument("--markdown", action="store_true", help="print a table of the worst differences")
     arguments = parser.parse_args()
-    warnings.simplefilter("ignore", mbvi.MbviWarning)
+    warnings.simplefilter("ignore", mbvi.errors.MbviWarning)
     began, rows = time.perf_counter(), []
     for path in sorted((arguments.folder or default_folder()).rglob("*.sdf")):
         row = compared(path, arguments.states)

@@ -16,7 +16,7 @@ def test_the_arm_agrees_with_pinocchio(floating):
     assert row.worst < urdf.TOLERANCE
 
 
-@pytest.mark.filterwarnings("ignore::mbvi.LimitWarning")
+@pytest.mark.filterwarnings("ignore::mbvi.errors.LimitWarning")
 @pytest.mark.parametrize("floating", [False, True])
 def test_the_arm_moves_as_in_pinocchio(floating):
     assert robot_motions.difference(MODELS / "robot_arm" / "arm.urdf", floating, True, seconds=0.1, step=0.001) < 1e-11

@@ -162,7 +162,7 @@ def main() -> None:
     parser.add_argument("--markdown", action="store_true", help="print a table of the worst differences")
     arguments = parser.parse_args()
     began, rows, refused, wrong = time.perf_counter(), [], [], []
-    warnings.simplefilter("ignore", mbvi.MbviWarning)
+    warnings.simplefilter("ignore", mbvi.errors.MbviWarning)
     paths = sorted((arguments.folder or default_folder()).rglob("*.urdf"))
     for path in paths:
         try:

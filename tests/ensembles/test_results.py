@@ -11,6 +11,7 @@ import mbvi
 from mbvi.cli import app
 from mbvi.ensembles import export
 from mbvi.ensembles.export import to_parquet
+from mbvi.pictures.bundles import plot_bundle
 from tests.folders import ROOT
 
 from .test_ensemble import double, pendulum
@@ -51,7 +52,7 @@ def test_a_bundle_shows_quantiles_of_what_is_stored_or_its_statistics():
     over = {"v.elbow.angle": np.append(np.linspace(0, 3, 50), 1e200)}
     stored = mbvi.ensemble(double(), over, **OPTIONS)
     summed = mbvi.ensemble(double(), over, statistics=("q", "v", "energy"), **OPTIONS)
-    figures = [mbvi.plot_bundle(runs) for runs in (stored, summed)]
+    figures = [plot_bundle(runs) for runs in (stored, summed)]
     for figure in figures:
         labels = ["q shoulder.angle [rad]", "q elbow.angle [rad]", "v shoulder.angle [rad/s]", "v elbow.angle [rad/s]"]
         assert [axes.get_ylabel() for axes in figure.axes] == [*labels, "energy [J]"]
@@ -63,7 +64,7 @@ def test_a_bundle_shows_quantiles_of_what_is_stored_or_its_statistics():
     assert [len(axes.lines) for axes in figures[1].axes] == [1] * 5
     measured = mbvi.ensemble(pendulum(), {"mass": [1, 2]}, measure={"end": lambda run: run.q[-1, 0]}, **OPTIONS)
     with pytest.raises(mbvi.ModelError, match="runs: expected something over time that is stored or has statistics"):
-        mbvi.plot_bundle(measured)
+        plot_bundle(measured)
 
 
 def test_the_command_draws(tmp_path, monkeypatch):

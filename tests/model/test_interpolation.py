@@ -81,17 +81,19 @@ def model(**constraints):
 def test_run_warns_of_a_spline_that_swings():
     drive = mbvi.PrescribedCoordinate(joint="rail", value={"times": PULSE[0], "values": PULSE[1]})
     with pytest.warns(
-        mbvi.ModelWarning, match=r"constraints\.drive\.value: the spline through its table reaches"
+        mbvi.errors.ModelWarning, match=r"constraints\.drive\.value: the spline through its table reaches"
     ) as warned:
         mbvi.simulate(model(drive=drive), step=0.01, duration=0.1)
     assert warned[0].filename == __file__
-    assert issubclass(mbvi.ModelWarning, mbvi.MbviWarning)
+    assert issubclass(mbvi.errors.ModelWarning, mbvi.errors.MbviWarning)
 
 
 def test_ensemble_warns_once_of_a_spline_that_swings():
     drive = mbvi.PrescribedCoordinate(joint="rail", value={"times": PULSE[0], "values": PULSE[1]})
     varied = model(drive=drive).replaced({"parameters": {"load": 2}, "bodies": {"cart": mbvi.Body(mass="load")}})
-    with pytest.warns(mbvi.ModelWarning, match=r"constraints\.drive\.value: the spline through its table") as warned:
+    with pytest.warns(
+        mbvi.errors.ModelWarning, match=r"constraints\.drive\.value: the spline through its table"
+    ) as warned:
         mbvi.ensemble(varied, {"load": [1, 2, 3]}, step=0.01, duration=0.1)
     assert [each.filename for each in warned] == [__file__]
 

@@ -214,17 +214,17 @@ def test_millimetres(tmp_path, monkeypatch):
         r"bodies\.part\.shapes\.0\.scale: 'part\.stl' is 200 m long and weighs 2\.34e\+10 kg; if the file is in millimetres, "
         r"write scale: 0\.001; if it is as large as that, scale: 1"
     )
-    with pytest.warns(mbvi.ModelWarning, match=f"^{text}$"):
+    with pytest.warns(mbvi.errors.ModelWarning, match=f"^{text}$"):
         mbvi.assemble(model)
     mbvi.assemble(model.with_parameters({}))  # once in all copies
     for scale in (0.001, 1):
         mbvi.assemble(model_of(tmp_path, monkeypatch, CUBE.copy().apply_scale(200), density=7800, scale=scale))
-    with pytest.warns(mbvi.ModelWarning, match="is 200 m long; if"):
+    with pytest.warns(mbvi.errors.ModelWarning, match="is 200 m long; if"):
         mbvi.assemble(model_of(tmp_path, monkeypatch, CUBE.copy().apply_scale(200)))
-    with pytest.warns(mbvi.ModelWarning, match="is 5 m long and weighs 9.75e"):
+    with pytest.warns(mbvi.errors.ModelWarning, match="is 5 m long and weighs 9.75e"):
         mbvi.assemble(model_of(tmp_path, monkeypatch, CUBE.copy().apply_scale(5), density=7800))
     mbvi.assemble(model_of(tmp_path, monkeypatch, CUBE.copy().apply_scale(5), mass=7800))
-    with pytest.warns(mbvi.ModelWarning, match="is 20 m long; if") as warned:
+    with pytest.warns(mbvi.errors.ModelWarning, match="is 20 m long; if") as warned:
         mbvi.simulate(model_of(tmp_path, monkeypatch, CUBE.copy().apply_scale(20)), step=0.1, duration=0.1)
     assert [each.filename for each in warned] == [__file__]
 
@@ -233,7 +233,7 @@ def test_mass_properties_of_a_body_by_itself_warn_too(tmp_path, monkeypatch):
     text = r"^shapes\.0\.scale: 'part\.stl' is 200 m long and weighs 2\.34e\+10 kg; if the file is in millimetres"
     model = model_of(tmp_path, monkeypatch, trimesh.creation.box((100, 200, 150)), density=7800)
     for body, files in ((model.bodies["part"], None), (model.resolved().bodies["part"], model.files)):
-        with pytest.warns(mbvi.ModelWarning, match=text) as warned:
+        with pytest.warns(mbvi.errors.ModelWarning, match=text) as warned:
             mm.mass_properties(body, files)
         assert [each.filename for each in warned] == [__file__]
     in_metres = model_of(tmp_path, monkeypatch, CUBE, density=7800)
@@ -251,7 +251,9 @@ def test_a_wrong_cavity_is_in_the_warning_and_in_the_check(tmp_path, monkeypatch
 
     wrong = trimesh.util.concatenate([trimesh.Trimesh(*ball(1.0)), trimesh.Trimesh(*ball(0.5))])
     model = model_of(tmp_path, monkeypatch, wrong, mass=1)
-    with pytest.warns(mbvi.ModelWarning, match=r"^bodies\.part\.shapes\.0\.file: 'part\.stl': a shell inside another"):
+    with pytest.warns(
+        mbvi.errors.ModelWarning, match=r"^bodies\.part\.shapes\.0\.file: 'part\.stl': a shell inside another"
+    ):
         system = mbvi.assemble(model)
     assert [
         text for text in oddities(system, find_start(system)) if "a shell inside another is turned outwards" in text
@@ -283,7 +285,7 @@ def test_corners_that_single_precision_has_rounded_are_reported(tmp_path):
         shape = mm.Mesh(file=str(tmp_path / name), density=1000, scale=1)
         return mm.Model(name="far", bodies={"part": mm.Body(shapes=[shape])}, joints={"free": FREE})
 
-    with pytest.warns(mbvi.ModelWarning) as warned:
+    with pytest.warns(mbvi.errors.ModelWarning) as warned:
         mbvi.assemble(model("far.ply"))
     assert [str(each.message) for each in warned] == [
         "bodies.part.shapes.0.file: 'far.ply': its corners are so far from its origin that seven digits round them by 0.04 "

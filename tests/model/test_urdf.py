@@ -207,7 +207,8 @@ def test_the_nearest_inertia_is_taken_with_a_warning(tmp_path):
     inertial = '<inertial><mass value="2"/><inertia ixx="1" iyy="3" izz="1"/></inertial>'
     text = robot(f'<link name="disc">{inertial}</link>')
     with pytest.warns(
-        mbvi.ModelWarning, match=r"robot.urdf: 1 inertia .* that of 'disc' changed most, by 1[23] % of mass × size²$"
+        mbvi.errors.ModelWarning,
+        match=r"robot.urdf: 1 inertia .* that of 'disc' changed most, by 1[23] % of mass × size²$",
     ):
         model = load(tmp_path, text)
     np.testing.assert_allclose(model.bodies["disc"].inertia, [4 / 3, 8 / 3, 4 / 3, 0, 0, 0], rtol=1e-12, atol=1e-12)

@@ -294,7 +294,7 @@ def test_start_that_is_not_finite(key, value):
 
 def test_start_off_the_constraints():
     body = systems.model("free_rigid_body")
-    with pytest.warns(mbvi.ModelWarning, match="is 1 \\+ 0.0002; taken as rounded"):
+    with pytest.warns(mbvi.errors.ModelWarning, match="is 1 \\+ 0.0002; taken as rounded"):
         message = model_error(body, initial_q=[1, 0.02, 0, 0], project=False)
     assert message.startswith(
         "initial_q: expected a position on the constraints, found |g| = 0.0002, largest of center"
@@ -315,7 +315,7 @@ def test_a_start_whose_quaternion_is_rounded_is_said_to_be(digits, off):
         np.round([0.8, 0.6 / np.sqrt(3), 0.6 / np.sqrt(3), 0.6 / np.sqrt(3)], digits),
     )
     text = f"initial_q: the norm of the quaternion of center is {off}; taken as rounded, and divided by it"
-    with pytest.warns(mbvi.ModelWarning, match=f"^{re.escape(text)}$") as warned:
+    with pytest.warns(mbvi.errors.ModelWarning, match=f"^{re.escape(text)}$") as warned:
         found = mbvi.simulate(body, step=0.01, duration=0.01, initial_q=q)
     assert [each.filename for each in warned] == [__file__]
     np.testing.assert_allclose(found.q[0], q / np.linalg.norm(q), rtol=1e-14)

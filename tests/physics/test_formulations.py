@@ -173,7 +173,7 @@ def test_accelerations_are_those_of_the_tree(name):
 LARGEST = {"midpoint": 0.02, "simpson": 0.02}  # steps [s]
 
 
-@pytest.mark.filterwarnings("ignore:.*the spline through its table:mbvi.ModelWarning")  # of one of the ties
+@pytest.mark.filterwarnings("ignore:.*the spline through its table:mbvi.errors.ModelWarning")  # of one of the ties
 @pytest.mark.parametrize(("name", "scheme"), pairs([*LINKAGES, *mechanisms.TIES, mechanisms.ROPE], LARGEST))
 def test_motions_differ_at_the_order_of_the_scheme(name, scheme):
     made, order, largest = linkage_systems(name), mbvi.SCHEMES[scheme].order, LARGEST[scheme]

@@ -27,7 +27,7 @@ def found(model):
     return [(each.limit, each.extreme, each.time) for each in exceeded_limits(trajectory)]
 
 
-@pytest.mark.filterwarnings("ignore::mbvi.LimitWarning")
+@pytest.mark.filterwarnings("ignore::mbvi.errors.LimitWarning")
 def test_every_limit_is_looked_at():
     expected = [("upper limit", 4, 1.01), ("largest speed", 4, 1.51), ("largest effort", 6, 0)]
     assert found(slide(LIMITS)) == [(limit, pytest.approx(value), pytest.approx(t)) for limit, value, t in expected]
@@ -41,7 +41,7 @@ def test_every_limit_is_looked_at():
 
 def test_a_run_warns():
     message = "^slide: slide.displacement: up to 4 m, beyond the upper limit of 1 m, first at t = 1.01 s$"
-    with pytest.warns(mbvi.LimitWarning, match=message):
+    with pytest.warns(mbvi.errors.LimitWarning, match=message):
         mbvi.simulate(slide({"upper": 1}), step=0.01, duration=2)
 
 

@@ -211,7 +211,9 @@ def antiparallelogram(rate):
 
 def test_a_step_over_a_singular_configuration_that_does_not_converge_is_done_in_parts():
     """It stays on its branch: the energy changes by what steps of 0.1 s err, not by the 4 % and more of a jump."""
-    with pytest.warns(mbvi.SingularityWarning, match=r"^step 9 \(t = 0.9 s\): falls on a singular configuration"):
+    with pytest.warns(
+        mbvi.errors.SingularityWarning, match=r"^step 9 \(t = 0.9 s\): falls on a singular configuration"
+    ):
         found = mbvi.simulate(antiparallelogram(-6.0), "simpson", step=0.1, duration=4.0)
     assert np.ptp(found.energy()) < 0.005 * found.kinetic_energy().max()
     assert found.constraint_residual().max() < 1e-13

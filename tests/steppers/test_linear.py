@@ -200,7 +200,7 @@ def test_stability_limit_is_sharp(scheme):
     below = mbvi.simulate(system, scheme, step=0.999 * limit, duration=1000 * limit)
     assert np.abs(below.q).max() < 1 + 1e-9
     with pytest.warns(
-        mbvi.StabilityWarning, match=r"stable for steps below 2√2/ω_max, here 0\.404061 s with ω_max = 7 rad/s"
+        mbvi.errors.StabilityWarning, match=r"stable for steps below 2√2/ω_max, here 0\.404061 s with ω_max = 7 rad/s"
     ):
         above = mbvi.simulate(system, scheme, step=1.001 * limit, duration=1000 * limit)
     assert np.abs(above.q[:, 0]).max() < 1 + 1e-9
@@ -214,14 +214,14 @@ def test_stability_limit_is_sharp(scheme):
 @coarse
 def test_the_internal_point_keeps_the_step_regular_at_the_limit():
     system = oscillators(2.0, initial_q=[1.0])
-    with pytest.warns(mbvi.StabilityWarning) as warned:
+    with pytest.warns(mbvi.errors.StabilityWarning) as warned:
         run = mbvi.simulate(system, "simpson_linear", step=np.sqrt(2), duration=10)
     assert warned[0].filename == __file__  # where the step was given
     assert np.abs(np.abs(run.q) - 1).max() < 1e-12
 
 
 def test_without_the_internal_point_the_step_is_singular_there():
-    with pytest.warns(mbvi.StabilityWarning), pytest.raises(mbvi.ModelError) as error:
+    with pytest.warns(mbvi.errors.StabilityWarning), pytest.raises(mbvi.ModelError) as error:
         mbvi.simulate(quadratic(np.eye(1), [[8]]), "simpson_condensed", step=1, duration=5)
     assert str(error.value) == (
         "step: expected other than 2√2/ω of every mode, found 1 s: with scheme simpson_condensed its equations are singular; "
@@ -252,7 +252,10 @@ def test_a_mode_that_grows_by_itself(scheme):
 @coarse
 def test_a_motion_that_overflows():
     system = oscillators(1.0, initial_q=[1.0])
-    with pytest.warns(mbvi.StabilityWarning), pytest.raises(mbvi.StepError, match="the state became infinite") as error:
+    with (
+        pytest.warns(mbvi.errors.StabilityWarning),
+        pytest.raises(mbvi.StepError, match="the state became infinite") as error,
+    ):
         mbvi.simulate(system, "simpson_condensed", step=3.4, duration=3.4e4)
     assert np.isfinite(error.value.trajectory.q).all()
     assert np.abs(error.value.trajectory.q[-1]).max() > 1e300

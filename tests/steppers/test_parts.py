@@ -35,7 +35,7 @@ def run(step, duration, **options):
 
 def test_a_step_on_a_singular_configuration_is_passed():
     """With steps that miss it there are no parts, and the motion is the same to what steps err."""
-    with pytest.warns(mbvi.SingularityWarning, match=r"^step 0 \(t = 0 s\): falls on a singular configuration"):
+    with pytest.warns(mbvi.errors.SingularityWarning, match=r"^step 0 \(t = 0 s\): falls on a singular configuration"):
         passed = run(STEP, 20 * STEP)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -46,7 +46,7 @@ def test_a_step_on_a_singular_configuration_is_passed():
 
 
 def test_states_are_those_of_any_number_stored():
-    with pytest.warns(mbvi.SingularityWarning):
+    with pytest.warns(mbvi.errors.SingularityWarning):
         every, second, last = (run(STEP, 20 * STEP, every=k) for k in (1, 2, 20))
     assert np.array_equal(every.q[::2], second.q) and np.array_equal(every.p[::2], second.p)
     assert np.array_equal(every.q[::20], last.q) and np.array_equal(every.p[::20], last.p)
@@ -56,6 +56,6 @@ def test_members_of_ensembles_pass_too():
     names = [name.removesuffix(".angle") for name in ALIKE]
     values = {f"q.{name}.angle": ALIKE[f"{name}.angle"] * (np.pi / 2 - SPEED * STEP / 2) for name in names}
     values |= {f"v.{name}.angle": ALIKE[f"{name}.angle"] * SPEED for name in names}
-    with pytest.warns(mbvi.SingularityWarning):
+    with pytest.warns(mbvi.errors.SingularityWarning):
         members = mbvi.ensemble(load("n_four_bars"), values | {"mass": [1.0]}, "simpson", STEP, 20 * STEP)
     assert members["status"].item() == 0

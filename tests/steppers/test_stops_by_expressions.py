@@ -191,6 +191,7 @@ def test_a_gap_may_have_no_value_where_there_is_no_stop():
     run = mbvi.simulate(cart(gap, 0.0), "simpson", step=0.01, duration=1)
     assert len(run.contacts) == 0 and run.q[-1, 0] == pytest.approx(1, abs=1e-14)
     with pytest.warns(
-        mbvi.ModelWarning, match="^contacts.wall: its gap has no value at the start, so that it stops nothing there$"
+        mbvi.errors.ModelWarning,
+        match="^contacts.wall: its gap has no value at the start, so that it stops nothing there$",
     ):
         mbvi.simulate(cart(gap, 0.2), "simpson", step=0.01, duration=0.1)

@@ -103,7 +103,9 @@ def test_inputs_may_be_set_between_steps():
 def test_efforts_are_what_actuators_exert():
     limits = {"displacement": mbvi.Limits(effort=1.5)}
     model = slide({"a": mbvi.PositionServo(joint="j", stiffness=8, effort=2)}, position=1.0, joint={"limits": limits})
-    with pytest.warns(mbvi.LimitWarning, match="up to 2 N, beyond the largest effort of 1.5 N, first at t = 0 s"):
+    with pytest.warns(
+        mbvi.errors.LimitWarning, match="up to 2 N, beyond the largest effort of 1.5 N, first at t = 0 s"
+    ):
         run = mbvi.simulate(model, "midpoint", step=0.1, duration=0.2)
     assert [each.limit for each in exceeded_limits(run)] == ["largest effort"]
 

@@ -156,7 +156,7 @@ def test_derivatives_along_motions_that_loops_leave(formulation):
 def test_more_drives_than_motions(four_bar):
     q, v, a = state_of(four_bar)
     alone = [four_bar.inverse_dynamics(q, v, a, actuated=[name]) for name in ("shaft", "support.angle")]
-    with pytest.warns(mbvi.ModelWarning) as warned:
+    with pytest.warns(mbvi.errors.ModelWarning) as warned:
         both = four_bar.inverse_dynamics(q, v, a, actuated=["shaft", "support"])
     assert str(warned[0].message) == (
         "four-bar linkage: 2 velocities are driven, 1 more than there are motions; of all forces of the drives that make the "

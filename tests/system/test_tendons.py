@@ -148,7 +148,7 @@ def test_efforts_of_joints_count_what_tendons_exert_on_them():
     limits = {"displacement": mbvi.Limits(effort=3.5)}
     joints = {key: mbvi.Prismatic(parent="world", child=key, axis=(1, 0, 0), limits=limits) for key in "ab"}
     drive = mbvi.TendonActuator(length="2*q('a') + 0.5*x('b')", input=2)
-    with pytest.warns(mbvi.LimitWarning, match="a.displacement.* up to 4 N, beyond the largest effort of 3.5 N"):
+    with pytest.warns(mbvi.errors.LimitWarning, match="a.displacement.* up to 4 N, beyond the largest effort of 3.5 N"):
         run = mbvi.simulate(sliders({"d": drive}, joints=joints), step=0.1, duration=0.2)
     assert [(each.coordinate, each.limit) for each in exceeded_limits(run)] == [("a.displacement", "largest effort")]
 

@@ -111,7 +111,9 @@ def ensemble(
         with dataset:
             report, is_none_done = ensemble_report(dataset), bool(dataset.status.values.all())
             if picture is not None:
-                mbvi.plot_bundle(dataset, picture, force)
+                from mbvi.pictures.bundles import plot_bundle  # matplotlib
+
+                plot_bundle(dataset, picture, force)
         say(f"{report}\n\nwritten to {path} ({file_size(path.stat().st_size)})")
         if picture is not None:
             say(f"drawn in {picture}")

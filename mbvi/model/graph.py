@@ -156,15 +156,20 @@ def massless_leaves(model: Description, plan: Plan) -> Iterator[Problem]:
     for joint in model.joints.values():
         if not joint.coordinate_names:
             rigid.union(joint.parent, joint.child)
-    moved = [branch for branch in plan.branches if not _has_own_inertia(model.joints[branch.joint])]
-    ends = {rigid[branch.outer] for branch in moved} - {rigid[branch.inner] for branch in moved}
-    massive = {rigid[name] for name, body in model.bodies.items() if not is_massless(body)}
-    massless = ends - massive - {rigid[name] for name in _constrained(model, plan)}
-    for branch in moved:
-        if rigid[branch.outer] in massless:
-            found = f"none on the massless body {branch.outer!r} at the end of the tree"
+    heavy = {rigid[name] for name, body in model.bodies.items() if not is_massless(body)}
+    heavy |= {rigid[name] for name in _constrained(model, plan)}
+    goes_on = set()  # bodies from which a joint without armature moves others
+    for branch in reversed(plan.branches):
+        inner, outer = rigid[branch.inner], rigid[branch.outer]
+        is_moved = not _has_own_inertia(model.joints[branch.joint])
+        if outer in heavy:
+            heavy.add(inner)
+        elif is_moved and outer not in goes_on:
+            found = f"none on the massless body {branch.outer!r}, nor on what it carries"
             remedy = "give it mass or inertia, or connect something that has mass to it"
             yield Problem(("joints", branch.joint), wrong("mass or inertia that the joint moves", found, remedy))
+        if is_moved or outer in goes_on:
+            goes_on.add(inner)
 
 
 def _has_own_inertia(joint: Joint) -> bool:

@@ -3,8 +3,10 @@
 import itertools
 import random
 
+import numpy as np
 import pytest
 
+import mbvi
 import mbvi.model as mm
 from mbvi.errors import ModelError
 from mbvi.model import Ball, Body, Cylindrical, Free, Model, Revolute, Sphere, Weld, describe_tree, is_cut, plan
@@ -158,8 +160,8 @@ def test_a_joint_whose_coordinates_are_used_beside_those_of_bodies_has_a_name_of
 
 def massless_end(name, body):
     return (
-        f"joints.{name}: expected mass or inertia that the joint moves, found none on the massless body {body!r} "
-        "at the end of the tree; give it mass or inertia, or connect something that has mass to it"
+        f"joints.{name}: expected mass or inertia that the joint moves, found none on the massless body {body!r}, "
+        "nor on what it carries; give it mass or inertia, or connect something that has mass to it"
     )
 
 
@@ -193,6 +195,19 @@ def test_massless_group_at_the_end():
 )
 def test_massless_bodies_that_are_fine(joints):
     assert len(tree(model(joints, "a", m=Body()))) == 2
+
+
+def test_a_massless_body_that_carries_mass_on_a_joint_with_armature():
+    """Of the body beyond it, and not of the armature, has the joint before it its inertia."""
+    joints = {
+        "x": mm.Prismatic(parent="world", child="m", axis=(1, 0, 0)),
+        "yaw": mm.Revolute(parent="m", child="a", axis=(0, 0, 1), armature=0.1),
+    }
+    own = mm.Model(name="cart", bodies={"m": Body(), "a": Body(mass=2, inertia=(1, 1, 1))}, joints=joints)
+    np.testing.assert_allclose(mbvi.assemble(own).mass_matrix([0, 0]), np.diag([2, 1.1]))
+    with pytest.raises(ModelError) as caught:
+        mm.Model(name="cart", bodies={"m": Body(), "a": Body()}, joints=joints)
+    assert str(caught.value) == massless_end("x", "m")
 
 
 @pytest.mark.parametrize(

@@ -69,9 +69,11 @@ def step_message(run: Run, tableau: Tableau, space: workspace.Space, status: int
         if not (np.abs(space.q + 2 * move) < HUGE).all():
             return f"{head}, largest at {name}. {KEPT} {smaller}"
     ahead = space.q + AHEAD[:, None] * move
-    if name := without_value(system, t + h * AHEAD, ahead, np.tile(move / h, (len(AHEAD), 1))):
+    if actuator := without_value(system, t + h * AHEAD, ahead, np.tile(move / h, (len(AHEAD), 1))):
         remedy = "Look for a pole of it, or an error that it raises."
-        return f"{head}: the function that gives {name} has no finite value there, or within the step. {KEPT} {remedy}"
+        return (
+            f"{head}: the function that gives {actuator} has no finite value there, or within the step. {KEPT} {remedy}"
+        )
     rest = np.zeros(system.dimension)
     if not all(np.isfinite(system.gradient(space.q, rest, at)[1]).all() for at in t + h * AHEAD):
         found, remedy = force_without_value(system, space.q, t + h * AHEAD)

@@ -136,7 +136,7 @@ def forward_dynamics(system: BaseSystem, q: ArrayLike, v: ArrayLike, forces: Arr
         If shapes do not fit, a number is not finite, the mass matrix is singular, or constraints do not allow the state.
     """
     state = Given(system, t, q=q, v=v, forces=forces)
-    if state.own.has_loops:
+    if not state.own.is_articulated:
         return state.shaped(closed.accelerations(system, state)[0])
     arrays, out = system.arrays, np.empty(state.v.shape)
 
@@ -185,7 +185,7 @@ def forward_dynamics_derivatives(
         As for `forward_dynamics`.
     """
     state = Given(system, t, q=q, v=v, forces=forces)
-    if state.own.has_loops:
+    if not state.own.is_articulated:
         return ForwardDynamicsDerivatives(*map(state.shaped, acceleration_derivatives(system, state)))
     return ForwardDynamicsDerivatives(*derivatives(system, state, True))
 

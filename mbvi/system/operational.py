@@ -87,7 +87,7 @@ def operational_inertia_derivative(
 def _responses(system: BaseSystem, q: ArrayLike) -> Array:
     """P (…, nv, nv): accelerations per force."""
     state = Given(system, 0.0, q=q)
-    if dynamics_work(system).has_loops:
+    if not dynamics_work(system).is_articulated:
         return state.shaped(closed.responses(system, state))
     return derivatives(system, state, True, WITHOUT_FORCES)[2]
 

@@ -155,3 +155,26 @@ def test_numbers_that_are_not_finite(small):
         system.forward_dynamics(q, v, np.where(np.arange(system.nv) == 1, np.inf, a))
     with pytest.raises(mbvi.ModelError, match=r"^t: expected finite numbers, found nan at place 0$"):
         system.inverse_dynamics(q, v, a, np.nan)
+
+
+def test_bodies_that_nothing_holds_in_the_embedding():
+    """With centres of mass at their origins, their coordinates are those of free joints; unit quaternions are all that is held."""
+    bodies = {
+        "hull": mbvi.Body(mass=1.4, inertia=(0.3, 0.2, 0.5), frames={"bow": mbvi.Frame()}),
+        "raft": mbvi.Body(mass=2, inertia=(1, 2, 2.5)),
+        "bob": mbvi.Body(mass=3),
+    }
+    joints = {name: mbvi.Free(parent="world", child=name) for name in bodies}
+    rope = mbvi.Spring(
+        body_a="hull", point_a=(0.1, 0, 0), body_b="raft", point_b=(0, 0.3, 0), stiffness=20, rest_length=0.5
+    )
+    model = mbvi.Model(name="loose", bodies=bodies, joints=joints, forces={"rope": rope}, gravity=(0, 0, -9.81))
+    tree, embedding = (mbvi.assemble(model, each) for each in ("tree", "embedding"))
+    q, v, tau = random_motion(tree, 1)
+    close(embedding.forward_dynamics(q, v, tau), tree.forward_dynamics(q, v, tau))
+    pairs = zip(
+        embedding.forward_dynamics_derivatives(q, v, tau), tree.forward_dynamics_derivatives(q, v, tau), strict=True
+    )
+    for found, expected in pairs:
+        close(found, expected)
+    close(embedding.operational_inertia("hull.bow", q), tree.operational_inertia("hull.bow", q))

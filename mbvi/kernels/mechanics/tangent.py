@@ -43,6 +43,7 @@ class DynamicsWork(Packed):
     """Arrays that kinematics and dynamics overwrite, and where the velocities of every link stand.
 
     has_loops      1 where constraints hold more than unit quaternions
+    is_articulated 1 where articulated bodies invert M: without loops, and where nothing turns about a translation of its own
     first (L,)     first entry of v of every link
     before (nv,)   entry of v before each on its path from the world, −1 for the first; of what has no link, −1
     """
@@ -52,10 +53,13 @@ def make_dynamics_work(system: System) -> DynamicsWork:
     """Workspace for the kinematics and dynamics of a system of links."""
     n, links = system.n, system.links
     nv, count = n - int(np.sum(links[:, KIND] == QUATERNION)), len(links)
+    is_held = (system.constraints[:, CONSTRAINT_KIND] != UNIT_QUATERNION) & (system.constraints[:, ENTRIES] > 0)
+    has_loops = bool(is_held.any())
     return DynamicsWork(
         nv=nv,
-        has_loops=int(
-            np.any((system.constraints[:, CONSTRAINT_KIND] != UNIT_QUATERNION) & (system.constraints[:, ENTRIES] > 0))
+        has_loops=int(has_loops),
+        is_articulated=int(
+            not has_loops and not np.isin(np.flatnonzero(links[:, KIND] == TRANSLATION), links[:, PARENT]).any()
         ),
         first=first_velocities(system),
         before=_velocities_before(system, nv),

@@ -158,7 +158,7 @@ def test_numbers_that_are_not_finite(small):
 
 
 def test_bodies_that_nothing_holds_in_the_embedding():
-    """With centres of mass at their origins, their coordinates are those of free joints; unit quaternions are all that is held."""
+    """With centres of mass at their origins, their coordinates are those of free joints; unit quaternions alone are held."""
     bodies = {
         "hull": mbvi.Body(mass=1.4, inertia=(0.3, 0.2, 0.5), frames={"bow": mbvi.Frame()}),
         "raft": mbvi.Body(mass=2, inertia=(1, 2, 2.5)),

@@ -29,6 +29,9 @@ LEVEL = 0.1  # change of the level, relative to the energies' scale, from which 
 FEW = 40  # number of first steps in which the level must also exceed LEVEL of the work: from rest, energies grow from 0
 JUMP, BEFORE = 0.01, 10.0  # a smaller change that is enough where it is BEFORE times the largest balance before,
 ESTABLISHED = 24  # which is judged from this number of samples on
+QUIET = (
+    1e4  # factor of the first level beyond which a level of JUMP has been left for good, where none after it is less
+)
 WIDER = 1.5  # factor of the difference of two powers: how far the mean power between them may be from their mean
 ROUNDING = 1e-10  # part of |T| + |V| below which a balance is round-off
 ROUNDINGS = 1e3  # roundings of a coordinate by which a step may move it: the energy of such a motion is round-off too
@@ -189,6 +192,7 @@ def first_departure(
     before[:ESTABLISHED] = np.inf
     is_off = (levels > LEVEL * scale) | ((levels > JUMP * scale) & (levels > BEFORE * before))
     is_off |= _growth(balance, kinetic, potential, rounding, width) > LEVEL
+    is_off |= _is_gone(levels, scale, float(np.abs(balance[1 : width + 1]).max()), width)
     is_off &= levels > rounding[ends] + np.where(steps[ends] < FEW, LEVEL * work, 0.0)
     if not is_off.any():
         return None
@@ -202,3 +206,14 @@ def _growth(balance: Array, kinetic: Array, potential: Array, rounding: Array, w
     size = np.maximum.accumulate(np.abs(kinetic) + np.abs(potential - potential[0])) + rounding
     parts = np.abs(balance) / np.maximum(size, np.finfo(float).tiny)
     return np.median(np.lib.stride_tricks.sliding_window_view(parts[1:], width), axis=1)
+
+
+def _is_gone(levels: Array, scale: Array, first: float, width: int) -> Array:
+    """Which levels are followed by none below JUMP, where the first samples were nothing beside them.
+
+    An oscillation returns. Errors of single steps, as at close passages, add up in both directions, and may never be ten times
+    what they were before.
+    """
+    stay = np.logical_and.accumulate((levels > JUMP * scale)[::-1])[::-1]
+    places = np.arange(len(levels))
+    return stay & (levels > QUIET * first) & (places >= width) & (places <= len(levels) - width)

@@ -32,6 +32,7 @@ from mbvi.analysis.balance import (
 from mbvi.model.touching import has_moving_stops, stops_of
 from mbvi.results.trajectory import Finding, Trajectory
 from mbvi.steppers.run import Run
+from mbvi.system.causes import almost_no_inertia
 from mbvi.system.euler_angles import NEAR, EulerAngles, euler_angles
 from mbvi.system.projection import LARGE
 from mbvi.system.regularity import independence, weightless_near
@@ -271,12 +272,12 @@ class Audit:
         names = weightless_near(self._system, self._start, q, move, t) if np.isfinite(move).all() else []
         if not names:
             return None
-        what = f"{', '.join(names)} can move almost without inertia"
-        cause = f"near a position in which {what}, as at a dead point or in gimbal lock"
+        why, remedy = almost_no_inertia(self._system, names)
+        cause = f"near a position in which {', '.join(names)} can move almost without inertia{why}"
         angles = [each.joint for each in euler_angles(self._system) if each.joint in names]
         if angles:
             return cause, f"write coordinates: quaternion in joints.{angles[0]}"
-        return cause, f"give what moves there some inertia, or {self._smaller_step(t)}"
+        return cause, f"{remedy[0].lower()}{remedy[1:].rstrip('.')}, or {self._smaller_step(t)}"
 
     def _smaller_step(self, t: float) -> str:
         sizes = self._run.step_sizes

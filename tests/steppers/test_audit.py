@@ -125,6 +125,33 @@ def test_close_passages_that_a_step_resolves_say_nothing() -> None:
     assert run.findings == ()
 
 
+def two_rods(upper: float, lower: float, degrees: tuple[float, float]) -> mbvi.Model:
+    """Points of these masses on massless rods of 1 m, which hang on each other."""
+    bodies = {name: mbvi.Body(mass=mass, center_of_mass=(0, 0, -1)) for name, mass in (("a", upper), ("b", lower))}
+    joints = {
+        "p": mbvi.Revolute(parent="world", child="a", axis=(0, 1, 0)),
+        "q": mbvi.Revolute(parent="a", child="b", axis=(0, 1, 0), position=(0, 0, -1)),
+    }
+    start = {name: mbvi.Initial(position=f"{angle} deg") for name, angle in zip(joints, degrees, strict=True)}
+    return mbvi.Model(name="two rods", bodies=bodies, joints=joints, initial=start)
+
+
+@pytest.mark.parametrize("masses", [(1.0, 1e6), (1e-9, 1.0)])
+def test_errors_of_several_passages(masses: tuple[float, float]) -> None:
+    """Of masses far apart: each passage of a singular position shifts the energy, none by ten times what it was before."""
+    with pytest.warns(mbvi.AccuracyWarning, match="almost without inertia, since masses are far apart: ") as warned:
+        run = mbvi.simulate(two_rods(*masses, (60, 40)), "simpson", step=2e-3, duration=5)
+    assert "try step=0.0005" in str(warned[0].message)
+    assert run.findings[0].t == pytest.approx(0.5, abs=0.3)
+
+
+def test_a_coarse_chaos_from_a_quiet_start_says_nothing() -> None:
+    """Two rods that stand almost upright at first; then the balance oscillates within some hundredths."""
+    run = mbvi.simulate(two_rods(1, 1, (179.9999, 0)), "midpoint", step=0.02, duration=100)
+    assert 0.02 < np.ptp(run.energy()) / run.kinetic_energy().mean() < 0.3
+    assert run.findings == ()
+
+
 @pytest.mark.parametrize("scheme", ["splitting", "symplectic_euler", "trapezoidal", "midpoint", "shake", "rk4"])
 def test_steps_that_are_too_large(scheme: str) -> None:
     with pytest.warns(mbvi.AccuracyWarning, match=r"try step=0\.5"):

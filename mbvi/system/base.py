@@ -532,7 +532,8 @@ class BaseSystem:
         a, lam, singular = self._solved(t, q, v)
         if singular:
             where = f"t = {t[singular[0]]:g}, q = {q[singular[0]]}"
-            raise ModelError(f"the equations of motion of {self.name!r} are singular at {where}")
+            remedy = "something moves without inertia there: give it mass or inertia, or take another state"
+            raise ModelError(f"the equations of motion of {self.name!r} are singular at {where}; {remedy}")
         return a, lam
 
     def multipliers(self, t: Array, q: Array, v: Array) -> Array:

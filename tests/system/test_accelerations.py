@@ -34,7 +34,8 @@ def test_where_the_equations_are_singular_they_are_not_a_number():
     lam = system.multipliers(np.zeros(3), q, np.zeros_like(q))
     assert np.isfinite(lam).all(axis=1).tolist() == [True, False, True]
     with pytest.raises(
-        mbvi.ModelError, match=r"^the equations of motion of 'a' are singular at t = 0, q = \[0. 0. 0.\]$"
+        mbvi.ModelError,
+        match=r"^the equations of motion of 'a' are singular at t = 0, q = \[0. 0. 0.\]; something moves without",
     ):
         system.accelerations_and_multipliers(np.zeros(3), q, np.zeros_like(q))
     q[1, 1] = np.nan

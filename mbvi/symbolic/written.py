@@ -22,7 +22,7 @@ body { font: 16px/1.5 system-ui, sans-serif; max-width: 75rem; margin: 2rem auto
 h1, h2 { font-weight: 600; }
 table { border-collapse: collapse; margin: 1rem 0; }
 th, td { text-align: left; padding: 0.2rem 1rem 0.2rem 0; border-bottom: 1px solid #8884; }
-math { font-size: 1.1em; }
+math { font: 1.1em "STIX Two Math", "Cambria Math", "Latin Modern Math", "DejaVu Math TeX Gyre", math; }
 .formula { overflow-x: auto; padding: 0.4rem 0; }
 .note { color: #777; }
 """

@@ -26,6 +26,7 @@ Array = np.ndarray
 ABOVE = 30.0  # factor of the reference's own error from which an error is well resolved
 CONVERGED = 1e-3  # part of its largest error below which a scheme converges
 MOST_TICKS = 6  # steps up to which each has its number at the axis
+ROOM = 0.13  # part of the axis that such a number takes
 SHORT, LONG, LEAST_RUNS, MOST_RUNS = (
     0.05,
     0.5,
@@ -117,6 +118,22 @@ class Curve(NamedTuple):
         return self
 
 
+def _labels(steps: Sequence[float]) -> list[str]:
+    """Labels of increasing steps on a logarithmic axis, of which those are empty that would be written over the one before.
+
+    Examples
+    --------
+    >>> _labels([0.001, 0.0125, 0.01429, 0.1])
+    ['0.001', '0.0125', '', '0.1']
+    """
+    found, last, room = [], 0.0, (steps[-1] / steps[0]) ** ROOM
+    for step in steps:
+        is_free = step > last * room
+        found.append(f"{step:.4g}" if is_free else "")
+        last = step if is_free else last
+    return found
+
+
 def draw(title: str, details: str, label: str, curves: Sequence[Curve], unresolved: float, goal: float = 0.0) -> Any:
     """Errors over steps, and over wall times, to where round-off begins, as a matplotlib.figure.Figure.
 
@@ -145,7 +162,7 @@ def draw(title: str, details: str, label: str, curves: Sequence[Curve], unresolv
                 axes.axhline(goal, color=style.GREY, linewidth=0.8, zorder=0)
         steps = {float(step) for curve in curves for step in curve.steps}
         if len(steps) <= MOST_TICKS:
-            left.set_xticks(sorted(steps), [f"{step:.4g}" for step in sorted(steps)])
+            left.set_xticks(sorted(steps), _labels(sorted(steps)))
         low, high = left.get_ylim()
         for axes in (left, right):
             axes.axhspan(low, max(low, unresolved), color="#EEEEEE", zorder=0)

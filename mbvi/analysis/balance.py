@@ -29,9 +29,7 @@ LEVEL = 0.1  # change of the level, relative to the energies' scale, from which 
 FEW = 40  # number of first steps in which the level must also exceed LEVEL of the work: from rest, energies grow from 0
 JUMP, BEFORE = 0.01, 10.0  # a smaller change that is enough where it is BEFORE times the largest balance before,
 ESTABLISHED = 24  # which is judged from this number of samples on
-QUIET = (
-    1e4  # factor of the first level beyond which a level of JUMP has been left for good, where none after it is less
-)
+QUIET = 1e4  # factor of the first level beyond which it is left for good, where no level after it is below JUMP
 WIDER = 1.5  # factor of the difference of two powers: how far the mean power between them may be from their mean
 ROUNDING = 1e-10  # part of |T| + |V| below which a balance is round-off
 ROUNDINGS = 1e3  # roundings of a coordinate by which a step may move it: the energy of such a motion is round-off too

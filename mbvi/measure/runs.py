@@ -125,8 +125,10 @@ def _labels(steps: Sequence[float]) -> list[str]:
     --------
     >>> _labels([0.001, 0.0125, 0.01429, 0.1])
     ['0.001', '0.0125', '', '0.1']
+    >>> _labels([])
+    []
     """
-    found, last, room = [], 0.0, (steps[-1] / steps[0]) ** ROOM
+    found, last, room = [], 0.0, (max(steps, default=1.0) / min(steps, default=1.0)) ** ROOM
     for step in steps:
         is_free = step > last * room
         found.append(f"{step:.4g}" if is_free else "")

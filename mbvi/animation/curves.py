@@ -1,4 +1,4 @@
-"""What is drawn in addition to the bodies: energy and coordinates as plots, angular momentum and reactions as arrows."""
+"""What is drawn in addition to the bodies: energy and coordinates as plots, angular momentum and forces as arrows."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from mbvi.animation.motion import Motion
 from mbvi.animation.scene import find_poses
 from mbvi.errors import ModelError
 from mbvi.model.mass_properties import checked_properties
+from mbvi.results.forces_in_space import contact_forces_in_space
 from mbvi.results.phases import RunStates, reactions_of_run
 from mbvi.results.trajectory import Trajectory
 from mbvi.system.poses import Pose, all_poses, all_velocities
@@ -23,6 +24,8 @@ SAMPLES = 2000
 """Times of a plot or an arrow, at most."""
 MOST_ARROWS = 100
 MOST_CURVES = 60
+USUAL = 0.9
+"""Part of the vectors that are shorter than an arrow of the usual length."""
 SMALL = 1e-3
 """Relative change of the energy below which only the change is shown, since a page has numbers of seven digits."""
 
@@ -42,6 +45,17 @@ class Arrow(NamedTuple):
     unit: str
     places: Array
     vectors: Array
+
+
+def lengths_of(arrow: Arrow) -> Array:
+    """The lengths (S,) of an arrow's vectors, 0 where these are not numbers."""
+    return np.nan_to_num(np.linalg.norm(arrow.vectors, axis=1))
+
+
+def usual_length(arrow: Arrow) -> float:
+    """What nine tenths of an arrow's vectors are shorter than, of those that are not 0; 0 if there are none."""
+    lengths = lengths_of(arrow)
+    return float(np.quantile(lengths[lengths > 0], USUAL)) if lengths.any() else 0.0
 
 
 def thinned(motion: Motion) -> Motion:
@@ -103,6 +117,14 @@ def reactions(trajectory: Trajectory, motion: Motion) -> list[Arrow]:
     return [
         Arrow(name, "N", _place(system, name, poses), force) for name, (force, _) in zip(names, wrenches, strict=True)
     ]
+
+
+def contact_forces(trajectory: Trajectory, motion: Motion) -> list[Arrow]:
+    """Forces of stops that act in space, where they act; 0 while these are open, and none of impacts."""
+    if trajectory.contact_events is None:
+        return []
+    run = RunStates(trajectory.system, trajectory.contact_events, motion.t, motion.q, motion.v)
+    return [Arrow(name, "N", places, vectors) for name, places, vectors in contact_forces_in_space(run)[:MOST_ARROWS]]
 
 
 def _place(system: System, name: str, poses: dict[str, Pose]) -> Array:

@@ -173,6 +173,17 @@ def rod(start: Array, end: Array, radius: float) -> Geometry:
     return _of(trimesh.creation.cylinder(radius / length, 1.0, sections=32), rotation, (start + end) / 2, scale=length)
 
 
+def arrow() -> Geometry:
+    """An arrow along z from 0 to 1, with a shaft of radius 1 before it is scaled."""
+    import trimesh
+
+    shaft = trimesh.creation.cylinder(1.0, segment=[[0, 0, 0], [0, 0, 0.8]], sections=16)
+    head = trimesh.creation.cone(
+        2.6, 0.2, sections=24, transform=trimesh.transformations.translation_matrix([0, 0, 0.8])
+    )
+    return merged([_of(shaft), _of(head)])
+
+
 def triad(place: Array, rotation: Array, length: float) -> Geometry:
     """The axes of a frame, red, green and blue, of a white thing."""
     ends = place + length * rotation.T

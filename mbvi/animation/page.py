@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from mbvi.animation.curves import Arrow, Curve
+from mbvi.animation.curves import Arrow, Curve, lengths_of, usual_length
 from mbvi.animation.geometry import Geometry
 from mbvi.animation.marks import Mark
 from mbvi.animation.motion import Motion
@@ -25,8 +25,6 @@ HERE = files("mbvi.animation")
 
 ROUNDING = 1e-12
 """Part of the largest value of a coordinate, or of 1, that rounding, or closing loops, leaves of 0."""
-USUAL = 0.9
-"""Part of the vectors that are shorter than an arrow of the usual length."""
 
 
 def html(
@@ -55,6 +53,7 @@ def html(
         Plots: of the energy, which always stands above, and of coordinates.
     momentum : Arrow
     reactions : list of Arrow
+        Of joints, constraints and stops.
     marks : sequence of Mark
         On the time line.
     live : mapping, optional
@@ -154,14 +153,13 @@ def _without_rounding(values: Array) -> Array:
 
 
 def _arrow(block: _Block, arrow: Arrow) -> dict[str, Any]:
-    lengths = np.nan_to_num(np.linalg.norm(arrow.vectors, axis=1))
     return {
         "name": arrow.name,
         "unit": arrow.unit,
         "places": block.floats(arrow.places),
         "vectors": block.floats(arrow.vectors),
-        "longest": float(lengths.max()),
-        "usual": float(np.quantile(lengths, USUAL)),
+        "longest": float(lengths_of(arrow).max()),
+        "usual": usual_length(arrow),
     }
 
 

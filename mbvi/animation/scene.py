@@ -72,7 +72,7 @@ class Carried(NamedTuple):
     def placed(self, poses: dict[str, Pose]) -> tuple[Array, Array, Array | None]:
         """Places (F, 3), quaternions (F, 4) and scales; where it stands still of one time."""
         pose = STILL_POSE if self.body == WORLD else poses[self.body]
-        return pose.places, _quaternions(pose.rotations), None
+        return pose.places, quaternions_of(pose.rotations), None
 
 
 class Spanned(NamedTuple):
@@ -92,7 +92,7 @@ class Spanned(NamedTuple):
         start, end = (poses[body].point(point) for body, point in self.ends)
         lengths = np.linalg.norm(end - start, axis=1)
         scales = np.stack([np.full_like(lengths, self.radius)] * 2 + [np.maximum(lengths, self.least)], axis=1)
-        return start, _quaternions(shapes.directions(end - start)), scales
+        return start, quaternions_of(shapes.directions(end - start)), scales
 
 
 @dataclass(frozen=True, eq=False)
@@ -409,7 +409,7 @@ def _colors(names: list[str]) -> dict[str, str]:
     }
 
 
-def _quaternions(rotations: Array) -> Array:
+def quaternions_of(rotations: Array) -> Array:
     """Quaternions (F, 4) x, y, z, w, without jumps of sign; of one rotation only, if it is constant."""
     quaternions: Array = unit_quaternions(rotations)[:, [1, 2, 3, 0]]
     return quaternions

@@ -521,7 +521,7 @@ function legend() {
 }
 if (trails.length) toggle('trails', 'Trail', 'The way of a point', true, layer('trails'));
 toggle('frames', 'Frames', 'The frames of the bodies', false, layer('frames'));
-if (data.reactions.length) toggle('reactions', 'Reactions', 'Forces of joints and constraints', false, layer('reactions'));
+if (data.reactions.length) toggle('reactions', 'Reactions', 'Forces of joints, constraints and stops', false, layer('reactions'));
 if (data.momentum.longest) toggle('momentum', 'Momentum', 'Angular momentum', false, layer('momentum'));
 toggle('panel', 'Plots', 'Energy and coordinates over time', innerWidth > 800, value => { byId('plots').hidden = !value; });
 

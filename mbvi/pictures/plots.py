@@ -26,9 +26,10 @@ from mbvi.model.expressions import evaluate, nearest
 from mbvi.model.mass_properties import checked_properties
 from mbvi.model.units import check_unit
 from mbvi.pictures import style
+from mbvi.results.phases import names_of_forces
 from mbvi.results.summary import energy_error
 from mbvi.results.trajectory import Trajectory
-from mbvi.system.element_forces import WRENCH, XYZ, ElementForce, force_names
+from mbvi.system.element_forces import WRENCH, XYZ, ElementForce
 from mbvi.system.poses import all_poses
 from mbvi.system.reactions import known_names
 from mbvi.system.sensors import sensor_names
@@ -500,7 +501,7 @@ def _of_elements(view: View, label: str, curves: list[Curve], note: str) -> Iter
 def _chosen_forces(view: View) -> tuple[Trajectory, list[ElementForce], str]:
     """The elements that are drawn, in states that are not too many, and a note that says so."""
     trajectory, note = _sparse(view.trajectory)
-    known = force_names(trajectory.system) if isinstance(trajectory.system, System) else []
+    known = names_of_forces(trajectory.system) if isinstance(trajectory.system, System) else []
     return trajectory, list(trajectory.forces([known[i] for i in view.chosen(known)]).values()) if known else [], note
 
 

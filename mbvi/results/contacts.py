@@ -319,7 +319,7 @@ def _lost(system: ModeSystem, begin: _State, end: _State) -> float:
     pair = np.stack([begin.q, end.q])[:, None], np.stack([begin.v, end.v])[:, None]
     q, v = on_cubics(np.array([0.5]), np.array([h]), *pair)
     q, v = (np.stack([x, y.reshape(-1), z]) for x, y, z in ((begin.q, q, end.q), (begin.v, v, end.v)))
-    power = system.friction_power(np.array([begin.t, begin.t + 0.5 * h, end.t]), q, v)
+    power = system.friction_powers(np.array([begin.t, begin.t + 0.5 * h, end.t]), q, v).sum(axis=1)
     return float(h / 6.0 * (power[0] + 4.0 * power[1] + power[2]))
 
 
@@ -339,6 +339,13 @@ def contact_forces(events: ContactEvents, t: Array, q: Array, v: Array) -> dict[
             for j, sign in system.slides.items():
                 out[i, stops + count + j] = -sign * contacts.rubs[j].kinetic * out[i, contacts.rubs[j].stop]
     return {name: out[:, i] for i, name in enumerate(contacts.names)}
+
+
+def slips(system: System, t: Array, q: Array, v: Array) -> dict[str, Array]:
+    """Rates (states,) [m/s or rad/s] at which all dry frictions slip in many states, those of stops also while these are open."""
+    contacts = Contacts(system, q[0], float(t[0]))
+    values = contacts.friction_rates(t, q, v)
+    return {name: values[:, i] for i, name in enumerate(contacts.names[len(contacts.stops) :])}
 
 
 def gaps(system: System, t: Array, q: Array) -> dict[str, Array]:

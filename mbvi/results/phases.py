@@ -12,9 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mbvi.results.contacts import Modes
+from mbvi.model.touching import has_contacts
+from mbvi.results.contacts import Modes, contact_names
 from mbvi.system.contacts import Contacts, ModeSystem
-from mbvi.system.element_forces import ElementForce, element_forces, force_names
+from mbvi.system.element_forces import ElementForce, checked_forces, element_forces, force_names
 from mbvi.system.reactions import checked_reactions, reactions
 from mbvi.system.sensors import SystemSensor
 from mbvi.system.system import System
@@ -87,7 +88,8 @@ def accelerations_and_multipliers(run: RunStates) -> tuple[Array, Array]:
     return a, lam
 
 
-def _multipliers(phase: Phase) -> Array:
+def multipliers_of(phase: Phase) -> Array:
+    """The multipliers (states, k) of all constraints of a phase, those that are closed among them."""
     if phase.lam is not None:
         return phase.lam
     if not phase.system.constraint_count:
@@ -116,23 +118,74 @@ def reactions_of_run(run: RunStates, names: Sequence[str]) -> Array:
     names = checked_reactions(run.system, names)
     out = np.empty((len(names), 2, len(run.t), 3))
     for each in phases(run):
-        out[:, :, each.states] = reactions(each.system, names, each.t, each.q, each.v, _multipliers(each))
+        out[:, :, each.states] = reactions(each.system, names, each.t, each.q, each.v, multipliers_of(each))
     return out
 
 
+def names_of_forces(system: System) -> list[str]:
+    """Names of all that exerts something in a run of a system: see `mbvi.system.element_forces`, then its stops and frictions."""
+    return [*force_names(system), *_names_of_contacts(system)]
+
+
+def _names_of_contacts(system: System) -> tuple[str, ...]:
+    return contact_names(system) if system.model is not None and has_contacts(system.model.resolved()) else ()
+
+
 def forces_of_run(run: RunStates, names: Sequence[str] | None) -> dict[str, ElementForce]:
-    """What elements exert, see `mbvi.system.element_forces`."""
-    known, t = force_names(run.system) if names is None else names, run.t
-    whole: dict[str, ElementForce] = {}
+    """What elements exert, see `mbvi.system.element_forces`, and stops and frictions, as the constraints that they are."""
+    of_contacts = () if run.rows is None else _names_of_contacts(run.system)
+    known = [*force_names(run.system), *of_contacts]
+    chosen = known if names is None else checked_forces(names, known)
+    others, touching = ([each for each in chosen if (each in of_contacts) == has] for has in (False, True))
+    whole = _idle(run, touching) if touching else {}
     for phase in phases(run):
-        found = element_forces(phase.system, known, phase.t, phase.q, phase.v, _multipliers(phase))
+        lam = multipliers_of(phase)
+        found = element_forces(phase.system, others, phase.t, phase.q, phase.v, lam)
+        if touching and phase.mode is not None:
+            found |= _of_contacts(phase, lam, touching)
         for name, each in found.items():
             if name not in whole:
-                values, energy = np.empty((len(t), len(each.components))), np.empty(len(t))
-                given = None if each.energy is None else energy
-                whole[name] = replace(each, t=t, values=values, power=np.empty(len(t)), energy=given)
+                whole[name] = _unknown(each, run.t)
             own = whole[name]
             own.values[phase.states], own.power[phase.states] = each.values, each.power
             if own.energy is not None:
                 own.energy[phase.states] = each.energy
-    return whole
+    jumps = run.rows is not None and len(run.rows) > 0
+    return {name: replace(whole[name], jumps=jumps) for name in chosen}
+
+
+def _unknown(each: ElementForce, t: Array) -> ElementForce:
+    """What an element exerts at other times, to be filled."""
+    energy = None if each.energy is None else np.empty(len(t))
+    return replace(each, t=t, values=np.empty((len(t), len(each.components))), power=np.empty(len(t)), energy=energy)
+
+
+def _idle(run: RunStates, names: Sequence[str]) -> dict[str, ElementForce]:
+    """Stops and frictions, which exert nothing in any state."""
+    contacts = Contacts(run.system, run.q[0], float(run.t[0]))
+    elements = {name: contacts.element(name) for name in names}
+    whole, state = contacts.with_all, (run.t[:1], run.q[:1], run.v[:1])
+    lam, count = np.zeros((1, whole.constraint_count)), len(run.t)
+    found = element_forces(whole, list(dict.fromkeys(elements.values())), *state, lam)
+    out = {}
+    for name, each in elements.items():
+        still, kind = np.zeros((count, len(found[each].components))), contacts.kind(name)
+        idle = replace(found[each], name=name, type=kind, t=run.t, values=still, power=np.zeros(count))
+        out[name] = replace(idle, components=("push",)) if kind == "expression_stop" else idle
+    return out
+
+
+def _of_contacts(phase: Phase, lam: Array, names: Sequence[str]) -> dict[str, ElementForce]:
+    """What those of some stops and frictions exert that act in a phase, of which lam are all multipliers (states, k)."""
+    mode, state, found = phase.mode, (phase.t, phase.q, phase.v), dict[str, ElementForce]()
+    assert mode is not None
+    lost = mode.friction_powers(*state) if mode.slides else None
+    for name, rows in mode.acting():
+        if name not in names:
+            continue
+        own, element = np.zeros_like(lam), mode.contacts.element(name)
+        own[:, rows] = lam[:, rows]
+        each = element_forces(mode.system, [element], *state, own)[element]
+        rub = mode.contacts.rub_number(name)
+        found[name] = each if lost is None or rub < 0 else replace(each, power=-lost[:, rub])
+    return found

@@ -23,18 +23,18 @@ from mbvi.errors import ModelError
 from mbvi.model.arguments import check_kind, checked_path
 from mbvi.model.expressions import show, wrong
 from mbvi.results import phases, storage, stored_measurements
-from mbvi.results.contacts import ContactEvents, contact_forces, contact_names, gaps
+from mbvi.results.contacts import ContactEvents, contact_forces, contact_names, gaps, slips
 from mbvi.results.force_table import force_table
 from mbvi.results.frame_table import frame_table
 from mbvi.results.measurements import Course, Measured, measurement_table, measurements
 from mbvi.results.output import check_output, replace_file
-from mbvi.results.phases import accelerations_and_multipliers, forces_of_run, reactions_of_run
+from mbvi.results.phases import accelerations_and_multipliers, forces_of_run, names_of_forces, reactions_of_run
 from mbvi.results.samples import Samples, rows_of, samples_of, with_samples
 from mbvi.results.tables import Quantity, Table, find_writer, write_csv
 from mbvi.schemes.linear import STEPS
 from mbvi.schemes.method import Method
 from mbvi.schemes.tableau import Tableau
-from mbvi.system.element_forces import ElementForce, force_names, forces_on_coordinates
+from mbvi.system.element_forces import ElementForce, forces_on_coordinates
 from mbvi.system.feedback import Seen, as_seen, input_values, seen_values, with_values, without_feedback
 from mbvi.system.measures import measured
 from mbvi.system.poses import continuous, positions_and_quaternions
@@ -263,6 +263,10 @@ class Trajectory:
         """Gaps (states,) of all stops by name [m or rad]."""
         return gaps(self.contacts.system, np.array(self.t), np.array(self.q))
 
+    def slips(self) -> dict[str, Array]:
+        """Rates (states,) at which all dry frictions slip, by name, those of stops also while these are open [m/s or rad/s]."""
+        return slips(self.contacts.system, np.array(self.t), np.array(self.q), np.array(self.v))
+
     def energy_taken(self) -> Array:
         """The energy (states,) [J] that impacts and dry friction took until each state, 0 where there are none."""
         if self.contact_events is None:
@@ -405,12 +409,13 @@ class Trajectory:
         return mbvi.states_at(self, times, fast, inputs)
 
     def forces(self, names: Sequence[str] | None = None) -> dict[str, ElementForce]:
-        """What forces, drives, couplings, other constraints and joints exert, with their power and energy, by their names.
+        """What forces, drives, couplings, other constraints, joints and contacts exert, with their power and energy, by name.
 
         Parameters
         ----------
         names : sequence of str, optional
-            Of forces, constraints and joints, and ``"own force"`` of a force of your own; by default of all.
+            Of forces, constraints, joints, and stops and frictions as `contacts` names them, and ``"own force"`` of a force of
+            your own; by default of all.
 
         Returns
         -------
@@ -438,9 +443,9 @@ class Trajectory:
 
     def coordinate_forces(self) -> Array:
         """Torques and forces (N + 1, n) on coordinates [N m for angles, N for displacements]: the sum of all springs, dampers,
-        forces, drives and couplings on joints, and of a force of your own.
+        forces, drives and couplings on joints, of limits and dry frictions, and of a force of your own.
         """
-        acting = [name for name in force_names(self.system) if name not in known_names(self.system)]
+        acting = [name for name in names_of_forces(self.system) if name not in known_names(self.system)]
         return forces_on_coordinates(self.system, self.forces(acting).values(), len(self))
 
     def force_table(self, names: Sequence[str] | None = None) -> Table:

@@ -12,7 +12,7 @@ are rows of the system that are not held, but pushed along as `mbvi.kernels.meth
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -151,6 +151,27 @@ class Contacts:
             X[np.einsum("in,in->i", rows, X) * most <= LOCKED * np.einsum("in,in->i", rows, rows)] = 0.0
         return X
 
+    @property
+    def with_all(self) -> System:
+        """The system that has all of them as constraints."""
+        return self._gauge
+
+    def rub_number(self, name: str) -> int:
+        """The number of a friction of a stop; −1 of another name."""
+        return next((j for j, each in enumerate(self.rubs) if each.name == name), -1)
+
+    def element(self, name: str) -> str:
+        """The constraint, or the force, that one of them is in the systems of modes: of what rolls that of its stop."""
+        rub = self.rub_number(name)
+        own = self.stops[self.rubs[rub].stop].name if rub >= 0 and self.rubs[rub].is_round else name
+        return f"contacts.{own}"
+
+    def kind(self, name: str) -> str:
+        """The type of the element of the model that one of them belongs to; limits of those of joints."""
+        contacts = self.system.model.contacts  # type: ignore[union-attr]
+        own = [each for each in contacts if name == each or name.startswith(f"{each}.")]
+        return str(contacts[max(own, key=len)].type) if own else "limits"
+
     def rubbing_names(self, rubs: Iterable[int]) -> str:
         """The names of the stops of some rubs."""
         return ", ".join(self.stops[self.rubs[j].stop].name for j in rubs)
@@ -213,10 +234,13 @@ class Contacts:
         rates = v[:, self.coordinates]
         if not self.rubs:
             return rates
-        if not has_slips:
-            return np.concatenate([rates, np.zeros((len(t), len(self.rubs)))], axis=1)
-        slips = [self.slip_gradients(float(t_i), q_i) @ v_i for t_i, q_i, v_i in zip(t, q, v, strict=True)]
-        return np.concatenate([rates, np.reshape(slips, (len(t), len(self.rubs)))], axis=1)
+        slips = self.slips(t, q, v) if has_slips else np.zeros((len(t), len(self.rubs)))
+        return np.concatenate([rates, slips], axis=1)
+
+    def slips(self, t: Array, q: Array, v: Array) -> Array:
+        """Slips (states, rubs) of stops with friction, in many states [m/s]."""
+        found = [self.slip_gradients(float(t_i), q_i) @ v_i for t_i, q_i, v_i in zip(t, q, v, strict=True)]
+        return np.reshape(found, (len(t), len(self.rubs)))
 
     def places(self, t: float, q: Array) -> Array:
         """Where frictions (frictions,) are held: coordinates, and places of points along their tangents; 0 of what is round."""
@@ -245,6 +269,7 @@ class ModeSystem:
 
     Attributes
     ----------
+    contacts : Contacts
     system : System
         Where stops slide with friction, with rows for their tangents, which are not held.
     closed, held : ndarray of int
@@ -254,7 +279,7 @@ class ModeSystem:
     """
 
     def __init__(self, contacts: Contacts, mode: Mode) -> None:
-        self._contacts, count = contacts, len(contacts.frictions)
+        self.contacts, count = contacts, len(contacts.frictions)
         self.closed = np.flatnonzero(mode.closed)
         self.held = np.array([j for j, slides in enumerate(mode.slides) if slides == 0], np.int64)
         rubs = {j: slides for j, slides in enumerate(mode.slides[count:]) if slides != FREE}
@@ -284,11 +309,23 @@ class ModeSystem:
         self._tangent_rows = {j: contacts.tangent_rows(self.system, j) for j in rubs}
         self._signs = np.array([each.sign for each in stops])
 
+    def acting(self) -> Iterator[tuple[str, Array]]:
+        """The names of those that act, with their constraints in the system, none of a force."""
+        contacts, count = self.contacts, len(self.contacts.frictions)
+        yield from (
+            (contacts.stops[i].name, rows) for i, rows in zip(self.closed, self._stop_rows[:, None], strict=True)
+        )
+        rows_of = dict(zip(self.held[self.held < count].tolist(), self._friction_rows[:, None], strict=True))
+        for j, friction in enumerate(contacts.frictions):
+            if j in rows_of or f"contacts.{friction.name}" in self.system.model.forces:  # type: ignore[union-attr]
+                yield friction.name, rows_of.get(j, np.zeros(0, np.int64))
+        yield from ((contacts.rubs[j].name, rows[rows >= 0]) for j, rows in self._tangent_rows.items())
+
     @property
     def rolls(self) -> str:
         """The name of a stop that sticks by rolling; empty where none does."""
-        held = (self._contacts.rubs[j] for j in self.round if j not in self.slides)
-        return next((self._contacts.stops[each.stop].name for each in held), "")
+        held = (self.contacts.rubs[j] for j in self.round if j not in self.slides)
+        return next((self.contacts.stops[each.stop].name for each in held), "")
 
     def has_copy(self, copy: System) -> None:
         """Let a copy of the system hold coordinates, and have inputs, as the system."""
@@ -297,12 +334,12 @@ class ModeSystem:
 
     def hold_at(self, places: Array) -> None:
         """Hold the frictions that hold at places (held,) [rad or m], see `Contacts.places`."""
-        count = len(self._contacts.frictions)
+        count = len(self.contacts.frictions)
         for system in (self.system, *self._copies):
             data = system.arrays.constraint_data
             data[self._friction_rows, layout.OFFSET] = places[self.held < count]
             for j, place in zip(self.held[self.held >= count] - count, places[self.held >= count], strict=True):
-                if not self._contacts.rubs[j].is_round:
+                if not self.contacts.rubs[j].is_round:
                     data[self._tangent_rows[j][0], layout.OFFSET] = place
 
     def take_inputs(self) -> None:
@@ -335,7 +372,7 @@ class ModeSystem:
     def forces(self, t: Array, q: Array, v: Array) -> tuple[Array, Array]:
         """Forces of closed stops (states, closed), which push where positive, and of frictions that hold (states, held)."""
         lam = self.accelerations_and_multipliers(t, q, v)[1] if self.slides else self.system.multipliers(t, q, v)
-        hold, count = lam[:, self._friction_rows], len(self._contacts.frictions)
+        hold, count = lam[:, self._friction_rows], len(self.contacts.frictions)
         if (self.held >= count).any():
             along = [self._along(lam, int(j) - count) for j in self.held if j >= count]
             hold = np.concatenate([hold, np.stack(along, axis=1)], axis=1)
@@ -349,18 +386,18 @@ class ModeSystem:
         fill_regularity(out, self.system.arrays, self._work, self._space, t, np.ascontiguousarray(q))
         return out
 
-    def friction_power(self, t: Array, q: Array, v: Array) -> Array:
-        """What stops that slide lose (states,) [W]."""
-        push, contacts = self.forces(t, q, v)[0], self._contacts
-        slips, lost = contacts.friction_rates(t, q, v)[:, len(contacts.frictions) :], np.zeros(len(t))
+    def friction_powers(self, t: Array, q: Array, v: Array) -> Array:
+        """What the rubs that slide lose (states, rubs) [W], 0 of the others."""
+        push, contacts = self.forces(t, q, v)[0], self.contacts
+        slips, lost = contacts.slips(t, q, v), np.zeros((len(t), len(contacts.rubs)))
         for j, sign in self.slides.items():
             stop = int(np.flatnonzero(self.closed == contacts.rubs[j].stop)[0])
-            lost += contacts.rubs[j].kinetic * sign * push[:, stop] * slips[:, j]
+            lost[:, j] = contacts.rubs[j].kinetic * sign * push[:, stop] * slips[:, j]
         return lost
 
     def _along(self, lam: Array, j: int) -> Array:
         """The force (states,) of a rub along its slip."""
-        rows, parts = self._tangent_rows[j], self._contacts._parts[j]
+        rows, parts = self._tangent_rows[j], self.contacts._parts[j]
         force = parts[0] * lam[:, rows[0]]
         return force + parts[1] * lam[:, rows[1]] if rows[1] >= 0 else force
 
@@ -391,7 +428,7 @@ class ModeSystem:
     @cached_property
     def _to_kernel(self) -> tuple[Array, Array, Array]:
         """The rows that are held and independent, tangents along which they slide (2, d), and their factors (2, d)."""
-        contacts, k = self._contacts, self.system.constraint_count
+        contacts, k = self.contacts, self.system.constraint_count
         pushed = {int(row) for j in self.slides for row in self._tangent_rows[j]}
         normals = {
             int(self._stop_rows[np.flatnonzero(self.closed == contacts.rubs[j].stop)[0]]): j for j in self.slides
@@ -413,7 +450,7 @@ class ModeSystem:
         ModelError
             If a needed one does follow: then its force may be any.
         """
-        q, t = self._contacts._start
+        q, t = self.contacts._start
         _, G, _ = self.system._constraints(q, t)
         basis, found = np.zeros((0, len(q))), []
         for row in (*rows, *needed):

@@ -96,6 +96,8 @@ class ElementForce:
         What the element gives to the motion [W], negative where it takes. Of a joint, that of what acts on its coordinates.
     energy : ndarray (states,) or None
         The potential energy of a force that derives from a potential, or of the springs of a bushing [J].
+    jumps : bool
+        Whether powers may jump between states, as they do in a run in which stops or frictions act.
     """
 
     name: str
@@ -106,6 +108,7 @@ class ElementForce:
     values: Array
     power: Array
     energy: Array | None = None
+    jumps: bool = False
 
     def __repr__(self) -> str:
         """What it is, and its largest values."""
@@ -122,12 +125,16 @@ class ElementForce:
 
     @property
     def work(self) -> Array:
-        """What the element gave since the first state (states,) [J]: the integral of a spline through its powers."""
-        from scipy.interpolate import CubicSpline
+        """What the element gave since the first state (states,) [J], without impacts: the integral of a spline of its powers.
+
+        Where powers may jump the spline is monotone between states, so that it does not go beyond them.
+        """
+        from scipy.interpolate import CubicSpline, PchipInterpolator
 
         if len(self.t) < 2 or not np.isfinite(self.power).all():
             return np.where(np.isfinite(self.power), 0.0, np.nan)
-        return CubicSpline(self.t, self.power).antiderivative()(self.t)
+        spline = PchipInterpolator if self.jumps else CubicSpline
+        return spline(self.t, self.power).antiderivative()(self.t)
 
 
 @kernel
@@ -233,6 +240,21 @@ def force_names(system: System) -> list[str]:
     return list(dict.fromkeys([*model.forces, *own, *model.constraints, *known_names(system)]))
 
 
+def checked_forces(names: Sequence[str], known: Sequence[str]) -> Sequence[str]:
+    """Names of elements that exert something.
+
+    Raises
+    ------
+    ModelError
+        If one is not among those known.
+    """
+    chosen = checked_names(names, "names", "a list of names of forces, constraints, contacts and joints")
+    for name in chosen:
+        if name not in known:
+            raise ModelError(f"forces: {wrong('the name of what exerts a force', show(name), nearest(name, known))}")
+    return chosen
+
+
 def element_forces(
     system: System, names: Sequence[str] | None, t: Array, q: Array, v: Array, lam: Array
 ) -> dict[str, ElementForce]:
@@ -254,13 +276,7 @@ def element_forces(
         If nothing has one of the names.
     """
     known = force_names(system)
-    chosen = (
-        known if names is None else checked_names(names, "names", "a list of names of forces, constraints and joints")
-    )
-    for name in chosen:
-        if name not in known:
-            expected = "a force, a constraint, or a joint other than a free one"
-            raise ModelError(f"forces: {wrong(expected, show(name), nearest(name, known))}")
+    chosen = known if names is None else checked_forces(names, known)
     t, q, v = system._series(t, q=q, v=v)
     return _Elements(as_seen(system, t, q, v), t, q, v, np.asarray(lam)).of(chosen)
 

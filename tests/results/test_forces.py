@@ -112,7 +112,7 @@ def test_tables_files_and_pictures(run, tmp_path, monkeypatch):
 def test_what_is_wrong(run, tmp_path, monkeypatch):
     with pytest.raises(mbvi.ModelError) as caught:
         run.forces(["coill"])
-    expected = "a force, a constraint, or a joint other than a free one"
+    expected = "the name of what exerts a force"
     assert str(caught.value) == f"forces: expected {expected}, found 'coill'; did you mean 'coil'?"
     monkeypatch.chdir(tmp_path)
     run.save("drive.h5")

@@ -31,7 +31,7 @@ def _page(trajectory: Trajectory, scene: Scene) -> str:
         sampled,
         curves.curves(trajectory, sampled),
         curves.angular_momentum(trajectory, sampled),
-        curves.reactions(trajectory, sampled),
+        curves.reactions(trajectory, sampled) + curves.contact_forces(trajectory, sampled),
         merged(marks(trajectory), float(scene.motion.t[0]), float(scene.motion.t[-1])),
     )
 

@@ -15,12 +15,12 @@ from mbvi.cli.terminal import one_line_errors, say
 def forces(
     file: TrajectoryPath,
     names: Annotated[
-        str | None, typer.Option(metavar="LIST", help="Of these forces, constraints or joints only.")
+        str | None, typer.Option(metavar="LIST", help="Of these forces, constraints, joints or contacts only.")
     ] = None,
     out: TableOrPicture = None,
     force: Overwrite = False,
 ) -> None:
-    """Show what springs, dampers, drives, couplings, constraints and joints exert in a run, with their power and work."""
+    """Show what springs, dampers, drives, constraints, joints and contacts exert in a run, with their power and work."""
     with one_line_errors():
         from mbvi.cli.tables_of import force_report
         from mbvi.results.force_table import force_table

@@ -431,6 +431,17 @@ def fill_touch_borders(G, system, work, q, z):
                 G[first + k] += 0.5 * work.touch_matrix[j * count + k] * z[system.entries[first + j]]
 
 
+@kernel
+def touch_place(system, work, c, q):
+    """Where contact c touches, in the world [m]. Arguments: see the head of this file."""
+    i, row = system.touches[c, TOUCH_ROW], work.touch
+    b = system.constraints[i, LINK_B]
+    fill_touch(system, work, c, q)
+    x, y, z = columns_origin(system.links, work.world, b)
+    ax, ay, az = anchor_of_point(system, work.world, i, b, POINT_B, q)
+    return x + ax + row[FROM_CENTRE], y + ay + row[FROM_CENTRE + 1], z + az + row[FROM_CENTRE + 2]
+
+
 @late_kernel()
 def fill_touch_wrenches(out, system, work, q):
     """The wrenches of contacts and edges on their links b, for multipliers of 1. Arguments: see the head of this file.

@@ -32,7 +32,7 @@ from mbvi.analysis.balance import (
 from mbvi.model.touching import has_moving_stops, stops_of
 from mbvi.results.trajectory import Finding, Trajectory
 from mbvi.steppers.run import Run
-from mbvi.system.causes import almost_no_inertia
+from mbvi.system.causes import PULLEY, almost_no_inertia, rope_without_direction
 from mbvi.system.euler_angles import NEAR, EulerAngles, euler_angles
 from mbvi.system.projection import LARGE
 from mbvi.system.regularity import independence, weightless_near
@@ -260,6 +260,8 @@ class Audit:
         light = self._light(t, q, move)
         if light is not None:
             return light
+        if rope := rope_without_direction(self._system, q, move):
+            return f"since two points of {rope} meet near there, where it has no direction", _inside(PULLEY)
         inertia = np.maximum(np.diag(self._system.mass_matrix(q, t)), 0.0)
         name = self._system.coordinate_names[int(np.argmax(np.abs(move) * np.sqrt(inertia)))]
         cause = (
@@ -277,7 +279,7 @@ class Audit:
         angles = [each.joint for each in euler_angles(self._system) if each.joint in names]
         if angles:
             return cause, f"write coordinates: quaternion in joints.{angles[0]}"
-        return cause, f"{remedy[0].lower()}{remedy[1:].rstrip('.')}, or {self._smaller_step(t)}"
+        return cause, f"{_inside(remedy)}, or {self._smaller_step(t)}"
 
     def _smaller_step(self, t: float) -> str:
         sizes = self._run.step_sizes
@@ -305,6 +307,11 @@ class Audit:
             f"quaternion in joints.{angles.joint}"
         )
         return Finding("gimbal lock", t, ratio, text, angles.joint)
+
+
+def _inside(sentence: str) -> str:
+    """A sentence as the end of another one."""
+    return f"{sentence[0].lower()}{sentence[1:].rstrip('.')}"
 
 
 def sampled_rows(first: int, last: int, every: int) -> Array:

@@ -16,7 +16,7 @@ from mbvi.steppers.carried import Carried, carried
 from mbvi.steppers.loop import AHEAD, REASONS, Stepper
 from mbvi.steppers.parts import Steps, comes_near_singular, start_velocity
 from mbvi.steppers.run import Run
-from mbvi.system.causes import almost_no_inertia, force_without_value
+from mbvi.system.causes import PULLEY, almost_no_inertia, force_without_value, rope_without_direction
 from mbvi.system.driven import driven_names, is_in_reach
 from mbvi.system.euler_angles import joints_in_gimbal_lock
 from mbvi.system.feedback import without_value
@@ -78,6 +78,8 @@ def step_message(run: Run, tableau: Tableau, space: workspace.Space, status: int
     if not all(np.isfinite(system.gradient(space.q, rest, at)[1]).all() for at in t + h * AHEAD):
         found, remedy = force_without_value(system, space.q, t + h * AHEAD)
         return f"{head}: a force is not a finite number there, or within the step{found}. {KEPT} {remedy}"
+    if rope := rope_without_direction(system, space.q, move):
+        return f"{head}: two points of {rope} meet there, where it has no direction. {KEPT} {PULLEY}"
     driven = ", ".join(driven_names(system))
     if driven and not is_in_reach(system, space.q, t + h):
         return (

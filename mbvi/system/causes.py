@@ -1,18 +1,22 @@
-"""What in a model makes a step fail: the force that has no value, the coordinates that have almost no inertia."""
+"""What in a model makes a step fail: forces without a value, ropes without a direction, motions that have almost no inertia."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
 from mbvi.model.forces import Between, OnTendon
 from mbvi.model.mass_properties import checked_properties
 from mbvi.model.poles import is_empty_quotient, programs
+from mbvi.model.ropes import OverPoints
 from mbvi.system.assemble import assemble
 from mbvi.system.system import System
 
 Array = np.ndarray
 APART = "Set its points so that they pass each other at a distance; on one joint, take a joint_spring or joint_damper."
 BENT = "Set its points so that they pass each other at a distance, or look for a pole of its length."
+PULLEY = "End the run before, or stop the body before its pulley, by a limit of its joint with a restitution or a distance_stop."
 FAR = 1e3  # ratio of masses from which it is reported
 AWAY = 1e4  # distance of a body's frame from its center of mass, in radii of gyration, from which it is reported
 
@@ -38,6 +42,26 @@ def force_without_value(system: System, q: Array, times: Array) -> tuple[str, st
 def _is_finite(system: System, q: Array, times: Array) -> bool:
     rest = np.zeros(system.dimension)
     return all(np.isfinite(system.gradient(q, rest, t)[1]).all() for t in times)
+
+
+def rope_without_direction(system: System, q: Array, move: Array) -> str:
+    """The rope of which two consecutive points would meet within two moves of a step from q (n,); empty if there is none."""
+    model, states = system.model, np.stack([q, q + 2.0 * move])
+    ropes: dict[str, Any] = {} if model is None else {"constraints": model.constraints, "contacts": model.contacts}
+    for section, elements in ropes.items():
+        for name, element in elements.items():
+            for ends in element.spans() if isinstance(element, OverPoints) else ():
+                start, end = (_places(system, *each, states) for each in ends)
+                before, after = end - start
+                if before @ after <= 0.0:
+                    return f"{section}.{name}"
+    return ""
+
+
+def _places(system: System, body: str, point: Any, q: Array) -> Array:
+    """Places (states, 3) of a point of a body."""
+    places, rotations = system.poses(body, q)
+    return places + rotations @ np.array(point)
 
 
 def almost_no_inertia(system: System, names: list[str]) -> tuple[str, str]:

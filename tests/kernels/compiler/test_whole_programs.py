@@ -133,8 +133,7 @@ def doubled(x):
 def quadrupled(x):
     return doubled(doubled(x))
 
-while time.time() < float(sys.argv[1]):
-    pass
+time.sleep(max(0.0, float(sys.argv[1]) - time.time()))
 print(quadrupled(1.5), COMPILING.count)
 """
 

@@ -6,8 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
-import time
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 
 import llvmlite.binding as llvm
@@ -121,7 +120,7 @@ def test_other_versions_of_numba_give_the_same(tmp_path, version, compiled_late)
 
 
 TOGETHER = """
-import sys, time
+import sys
 from mbvi.kernels.compiler.compiling import COMPILING
 from mbvi.kernels.compiler.decorators import kernel
 
@@ -133,23 +132,25 @@ def doubled(x):
 def quadrupled(x):
     return doubled(doubled(x))
 
-while time.time() < float(sys.argv[1]):
-    pass
+print("ready", flush=True)
+sys.stdin.readline()
 print(quadrupled(1.5), COMPILING.count)
 """
 
 
 def test_processes_that_start_together_compile_once(tmp_path):
-    script, start = tmp_path / "kernels.py", str(time.time() + 8.0)
+    script = tmp_path / "kernels.py"
     script.write_text(TOGETHER)
-    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "kept")}
-
-    def found(_):
-        line = [sys.executable, script, start]
-        return subprocess.run(line, env=environment, capture_output=True, text=True, check=True).stdout.split()
-
-    with ThreadPoolExecutor(3) as threads:
-        values, counts = zip(*threads.map(found, range(3)), strict=True)
+    options = {"env": os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "kept")}, "text": True}
+    options |= {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with ExitStack() as ends:
+        processes = [ends.enter_context(subprocess.Popen([sys.executable, script], **options)) for _ in range(3)]
+        assert [each.stdout.readline() for each in processes] == ["ready\n"] * 3
+        for each in processes:
+            each.stdin.write("\n")
+            each.stdin.flush()
+        values, counts = zip(*(each.stdout.read().split() for each in processes), strict=True)
+    assert not any(each.returncode for each in processes)
     assert set(values) == {"6.0"}
     assert sorted(counts) == ["0", "0", "2"]
 
@@ -197,8 +198,8 @@ def test_whoever_waits_is_reported(tmp_path):
     environment = {key: value for key, value in os.environ.items() if key != "MBVI_QUIET"}
 
     def said(folder, **more):
-        line, places = [sys.executable, script, "0"], {"NUMBA_CACHE_DIR": str(tmp_path / folder)}
-        return subprocess.run(line, env=environment | places | more, capture_output=True, text=True, check=True).stderr
+        options = {"env": environment | {"NUMBA_CACHE_DIR": str(tmp_path / folder)} | more, "text": True, "check": True}
+        return subprocess.run([sys.executable, script], input="", capture_output=True, **options).stderr
 
     first = said("one")
     assert first.startswith("mbvi compiles its kernels for this processor, once; they are kept in ")

@@ -4,7 +4,6 @@ import gc
 import os
 import shutil
 from contextlib import contextmanager
-from functools import cache
 from pathlib import Path
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # the threads of several test processes get in each other's way
@@ -13,16 +12,12 @@ os.environ.setdefault(
 )  # so that messages that kernels are compiled are not among those that are compared
 
 import pytest
-import typer.testing
 from playwright.sync_api import sync_playwright
 
 from tests.folders import MODELS
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 FLAGS = ("--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader")
-
-# A process makes the commands of the command line once; typer's runner of tests would make all of them at each of its calls.
-typer.testing._get_command = cache(typer.testing._get_command)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -18,8 +18,8 @@ of `newton`, of the residual of these equations (`step_equations`), until the er
 evaluated once more: in those from before the last correction, the error before it would move p, which has the same sign at every
 step.
 
-q and p are summed with compensation (Kahan), so that round-off grows as a random walk; whole turns of angles are counted
-apart, so that their rounding does not grow with their number.
+The rounding errors of the sums q and p are kept (`compensated`), so that round-off grows as a random walk; whole turns of
+angles are counted apart, so that their rounding does not grow with their number.
 
 Sources: Marsden & West 2001 (Galerkin variational integrators); Hairer, McLachlan & Razakarivony 2008 (round-off).
 """
@@ -34,6 +34,7 @@ from mbvi.kernels.compiler.decorators import kernel
 from mbvi.kernels.compiler.late import late_kernel
 from mbvi.kernels.galerkin.equations import (
     add_constraint_force,
+    add_force_of_rounding,
     fill_residual,
     place_size,
 )
@@ -77,6 +78,7 @@ def finish_step(system, scheme, space, h):
         fill_impulse(space, h)
     for j in range(s):
         add_constraint_force(impulse, FIRST_ROW, ONE, space.G[j], system, z, space.behind + j, s)
+    add_force_of_rounding(space.p_low, system, space, s)
     for a in range(n):
         add_compensated(space.p, space.p_low, a, impulse[a])
         move = increment(space, a, h) if space.has_velocities == 1 else z[a * s + s - 1]

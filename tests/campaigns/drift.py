@@ -72,6 +72,17 @@ def free_body(random: np.random.Generator) -> mbvi.Model:
     )
 
 
+def steady_body(random: np.random.Generator) -> mbvi.Model:
+    """A body without forces, which turns steadily about the principal axis y: what rounding does repeats itself."""
+    return mbvi.Model(
+        name="steady body",
+        gravity=(0, 0, 0),
+        bodies={"body": mbvi.Body(mass=1, inertia=(1, 2, 2.5))},
+        joints={"fly": mbvi.Free(parent="world", child="body")},
+        initial={"fly": {"velocity": [0, 0, 0, 0, 10 + random.uniform(-1, 1), 0]}},
+    )
+
+
 def heavy_top(random: np.random.Generator) -> mbvi.Model:
     """A top without symmetry on a fixed point."""
     attitude, rates = random.normal(size=4), random.normal(scale=3, size=3)
@@ -157,6 +168,8 @@ STEPS = (5e-3, 7.3e-3, 3.1e-3)  # [s]
 CASES = {
     "free body, tree": Case(free_body, "tree", "midpoint", STEPS),
     "free body, embedding": Case(free_body, "embedding", "midpoint", STEPS),
+    "steady body, tree": Case(steady_body, "tree", "midpoint", STEPS),
+    "steady body, embedding": Case(steady_body, "embedding", "midpoint", STEPS),
     "heavy top, tree": Case(heavy_top, "tree", "gauss4", STEPS),
     "heavy top, embedding": Case(heavy_top, "embedding", "gauss4", STEPS),
     "double pendulum, tree": Case(double_pendulum, "tree", "gauss6", STEPS),

@@ -240,6 +240,20 @@ def solve_simplified(system, scheme, work, space, t, h):
         solve_stages(system, work, space, scheme.K.shape[0], h)
 
 
+@kernel
+def correct_impulses(system, scheme, work, space, t, h):
+    """Correct the impulses Λ alone, by the residual of momenta at the step's end; space.R is overwritten.
+
+    The last correction of the iteration leaves them an error that its matrix, of another place, makes of those of q.
+    """
+    first, end = space.behind, space.behind + system.k * scheme.K.shape[0]
+    for a in range(first, end):
+        space.R[a] = 0.0
+    solve_simplified(system, scheme, work, space, t, h)
+    for a in range(first, end):
+        space.z[a] += space.delta[a]
+
+
 @solver_kernel
 def solve_only_stage(system, scheme, work, space, h):
     """What `solve_simplified` does for a scheme with one control point."""

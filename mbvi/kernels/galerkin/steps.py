@@ -16,10 +16,11 @@ Schemes of Gauss have velocities at the nodes for unknowns instead, where there 
 A step starts from a guess (`predictor`), and repeats corrections of it (`iterations`), that of the `simplified` iteration or that
 of `newton`, of the residual of these equations (`step_equations`), until the error left is below round-off. Forces and G are then
 evaluated once more: in those from before the last correction, the error before it would move p, which has the same sign at every
-step.
+step. So has the error left in impulses of constraints, which the residual found then corrects in schemes of one control point;
+in others momenta drifted 3 to 5 times less, and the correction takes as long as 6 % of a step.
 
-q and p are summed with compensation (Kahan), so that round-off grows as a random walk; whole turns of angles are counted
-apart, so that their rounding does not grow with their number.
+The rounding errors of the sums q and p are kept (`compensated`), so that round-off grows as a random walk; whole turns of
+angles are counted apart, so that their rounding does not grow with their number.
 
 Sources: Marsden & West 2001 (Galerkin variational integrators); Hairer, McLachlan & Razakarivony 2008 (round-off).
 """
@@ -34,7 +35,9 @@ from mbvi.kernels.compiler.decorators import kernel
 from mbvi.kernels.compiler.late import late_kernel
 from mbvi.kernels.galerkin.equations import (
     add_constraint_force,
+    add_force_of_rounding,
     fill_residual,
+    has_saddle,
     place_size,
 )
 from mbvi.kernels.galerkin.iterations import forget_angles, solve_step
@@ -46,6 +49,7 @@ from mbvi.kernels.galerkin.predictor import (
     is_far_from_start,
     update_history,
 )
+from mbvi.kernels.galerkin.simplified import correct_impulses
 from mbvi.kernels.galerkin.velocities import fill_impulse, increment
 from mbvi.kernels.galerkin.workspace import (
     AVAILABLE,
@@ -54,10 +58,12 @@ from mbvi.kernels.galerkin.workspace import (
     IS_FACTORED,
     IS_FLIGHT,
     LAST,
+    MODE,
     MOVES_AHEAD,
     ONE,
     ORDER,
     PLACE_SIZE,
+    SIMPLIFIED,
     WORST,
     copy,
 )
@@ -77,6 +83,7 @@ def finish_step(system, scheme, space, h):
         fill_impulse(space, h)
     for j in range(s):
         add_constraint_force(impulse, FIRST_ROW, ONE, space.G[j], system, z, space.behind + j, s)
+    add_force_of_rounding(space.p_low, system, space, s)
     for a in range(n):
         add_compensated(space.p, space.p_low, a, impulse[a])
         move = increment(space, a, h) if space.has_velocities == 1 else z[a * s + s - 1]
@@ -144,6 +151,8 @@ def advance(system, scheme, work, space, t, h, r):
     if status == OK:
         forget_angles(space)
         fill_residual(system, scheme, work, space, t, h)
+        if has_saddle(system) and scheme.K.shape[0] == 1 and space.count[MODE] == SIMPLIFIED:
+            correct_impulses(system, scheme, work, space, t, h)
         finish_step(system, scheme, space, h)
     update_history(space, r)
     space.count[WORST] = max(space.count[WORST], space.count[LAST])

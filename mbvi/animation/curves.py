@@ -71,7 +71,7 @@ def curves(trajectory: Trajectory, motion: Motion) -> list[Curve]:
     """
     energy = np.interp(motion.t, trajectory.t, trajectory.energy())
     system, change = trajectory.system, energy - energy[0]
-    if system.is_conservative:
+    if system.keeps_energy:
         first = Curve("energy error", "J", change + np.interp(motion.t, trajectory.t, trajectory.energy_taken()))
     elif np.abs(change).max() < SMALL * np.abs(energy).max():
         first = Curve("change of energy", "J", change)

@@ -22,6 +22,7 @@ from mbvi.model.poles import is_empty_quotient, programs
 from mbvi.model.ropes import Span
 from mbvi.model.sensing import names_in_texts
 from mbvi.model.tables import kinks_in_steps, overshoots, short_tables
+from mbvi.model.touching import frictions_of, stops_of
 from mbvi.text import MOST_LINES, aligned, count, shortened
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ def check_report(system: System, start: Start) -> str:
         ("Coordinates", shortened(_coordinate_table(system, start))),
         ("Bodies", shortened(_body_table(resolved))),
         ("Forces", shortened(_force_table(resolved))),
+        ("Stops and friction", shortened(_contact_table(resolved))),
         ("Sensors", shortened(_sensor_table(resolved))),
         ("Mobility", _mobility(system, start)),
         ("Dynamics", shortened(_dynamics(system, start))),
@@ -121,6 +123,15 @@ def _force_table(model: Model) -> list[str]:
     return aligned(rows)
 
 
+def _contact_table(model: Model) -> list[str]:
+    rows: list[tuple[str, ...]] = [("name", "restitution", "friction", "static friction")]
+    for stop in stops_of(model):
+        rows.append((stop.name, f"{stop.restitution:g}", *(f"{each:g}" if each else "" for each in stop.friction)))
+    for each in frictions_of(model):
+        rows.append((each.name, "", f"{each.kinetic:g} {each.unit}", f"{each.static:g} {each.unit}"))
+    return aligned(rows) if len(rows) > 1 else []
+
+
 def _sensor_table(model: Model) -> list[str]:
     rows: list[tuple[str, ...]] = [("name", "type", "of", "noise", "period [s]")]
     for name, sensor in model.sensors.items():
@@ -153,9 +164,10 @@ def _axes(force: Any) -> str:
 def _dynamics(system: System, start: Start) -> list[str]:
     q, v = start.q, start.v
     energy = f"{system.energy(q, v):.6g} J at the start"
-    rows = [("energy", energy, "conserved" if system.is_conservative else what_works(system))]
+    kept = f"conserved{', but for what impacts and friction take' if system.has_contacts else ''}"
+    rows = [("energy", energy, kept if system.keeps_energy else what_works(system))]
     p, f = system.gradient(q, v)
-    for invariant in find_invariants(system) if np.isfinite(f).all() else ():
+    for invariant in find_invariants(system) if np.isfinite(f).all() and not system.has_contacts else ():
         value = f"{value_as_text(float(invariant.value(q, p)))} {invariant._unit(system.coordinate_units)}".rstrip()
         rows.append((invariant.name, f"{value} at the start", "conserved"))
     return aligned(rows)

@@ -55,6 +55,8 @@ def dimensions(system: System) -> str:
 
 def what_works(system: System) -> str:
     """Why the energy is not conserved."""
+    if system.is_conservative:
+        return "not conserved: moving stops do work"
     return f"not conserved: {'forces or prescribed motions' if system.is_driven else 'forces'} do work"
 
 

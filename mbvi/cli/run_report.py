@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 FEW_MOVES = 6
 COARSE = 0.1  # energy error, relative to the largest kinetic energy, that no scheme has whose steps resolve the motion
 AT_REST = 1e-24  # of the largest kinetic energy, that of rates which are zero but for rounding
+SAME = 1e-9  # part by which values differ that do not change in a run
 MOST_LOOKS, NOTABLE = 64, 0.1  # number of states whose regularity is computed, and the value below which it is reported
 
 
@@ -52,7 +53,8 @@ def _run_rows(trajectory: Trajectory, summary: Summary, start: Start | None) -> 
     if statistics.iterations:  # there are none where a step needs no iteration
         each = statistics.iterations / statistics.steps
         where = "step" if len(scheme.fractions) == 1 else "substep"
-        yield "iterations", f"{each:.1f} per step, at most {statistics.most_iterations} in a {where}"
+        also = " with those of comparisons" if each > statistics.most_iterations and where == "step" else ""
+        yield "iterations", f"{each:.1f} per step{also}, at most {statistics.most_iterations} in a {where}"
     yield from _energy_rows(trajectory, summary)
     yield from (("events" if not i else "", text) for i, text in enumerate(_events(trajectory)))
     yield from (("contacts" if not i else "", text) for i, text in enumerate(_contacts(trajectory)))
@@ -121,7 +123,8 @@ def _regularity(trajectory: Trajectory) -> Iterator[str]:
         values = [singularity(system, *state) for state in zip(q, t, strict=True)]
         least = int(np.argmin(values))
         if values[least] < NOTABLE:
-            yield f"least singular value of the constraints {values[least]:.2g} of the largest, at t = {t[least]:.4g} s"
+            when = f"at t = {t[least]:.4g} s" if values[least] < (1.0 - SAME) * max(values) else "all the time"
+            yield f"least singular value of the constraints {values[least]:.2g} of the largest, {when}"
 
 
 def _mended(system: System, most: int) -> list[str]:
@@ -135,7 +138,7 @@ def _end(trajectory: Trajectory) -> float:
 
 
 def _energy_rows(trajectory: Trajectory, summary: Summary) -> Iterator[tuple[str, str]]:
-    if not trajectory.system.is_conservative:
+    if not trajectory.system.keeps_energy:
         start, end = map(_energy, summary.energy)
         yield "energy", f"{start} at the start, {end} at the end; {what_works(trajectory.system)}"
         return
@@ -158,7 +161,7 @@ def _energy_rows(trajectory: Trajectory, summary: Summary) -> Iterator[tuple[str
 
 
 def _energy(value: float) -> str:
-    return f"{value:.6g} J" if math.isfinite(value) else "not a number"
+    return f"{value + 0.0:.6g} J" if math.isfinite(value) else "not a number"  # no minus before 0
 
 
 def _momenta(trajectory: Trajectory, summary: Summary) -> list[str]:

@@ -233,11 +233,12 @@ def _by_preference(ties: Sequence[_Tie]) -> list[_Tie]:
     import networkx as nx
 
     graph: nx.Graph[str] = nx.Graph((tie.parent, tie.child) for tie in ties)
+    graph.add_node(WORLD)
     distance = nx.single_source_shortest_path_length(graph, WORLD)
 
     def key(tie: _Tie) -> tuple[int, int, int]:
         last = {False: 0, None: 1, True: 2}[tie.cut]
-        return last, -tie.constraint_count, min(distance[tie.parent], distance[tie.child])
+        return last, -tie.constraint_count, min(distance.get(body, len(ties)) for body in (tie.parent, tie.child))
 
     return sorted(ties, key=key)
 
@@ -246,6 +247,7 @@ def _branches(ties: Sequence[_Tie], tree: Any) -> tuple[Branch, ...]:
     """The edges of a tree, inner before outer, otherwise in the order of the model."""
     import networkx as nx
 
+    tree.add_node(WORLD)
     outward = nx.bfs_tree(tree, WORLD)
     place = {tie.name: i for i, tie in enumerate(ties)}
     branch_to = {}

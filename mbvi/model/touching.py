@@ -71,6 +71,22 @@ def _unit(model: Description, joint: str, coordinate: str) -> str:
     return "N m" if dict(zip(own.coordinate_names, own.coordinate_units, strict=True))[coordinate] == "rad" else "N"
 
 
+def friction_name(stop: Stop) -> str:
+    """The name of a stop's friction."""
+    return f"{stop.name}.friction"
+
+
+def _given_twice(model: Description) -> Iterator[Problem]:
+    """Contacts with the name that a limit, a bound or a friction of a stop has already."""
+    stops = list(stops_of(model))
+    taken = [each.name for each in stops] + [friction_name(each) for each in stops if each.friction[1] > 0]
+    taken += [each.name for each in frictions_of(model)]
+    for name in model.contacts:
+        if taken.count(name) > 1:
+            found = f"{name!r}, that of a limit, a bound or a friction of a stop"
+            yield Problem(("contacts", name), wrong("a name of its own", found, "rename it"))
+
+
 def contact_problems(model: Description) -> Iterator[Problem]:
     """Contacts that are twice, friction of joints that have none, and names that something else has."""
     frictions: dict[Any, str] = {}
@@ -83,6 +99,7 @@ def contact_problems(model: Description) -> Iterator[Problem]:
                 by_expression(element.gap, model)
             except ModelError as error:
                 yield Problem(("contacts", name, "gap"), str(error))
+                return
         if not isinstance(element, DryFriction):
             continue
         place = element.joint, element.coordinate
@@ -97,3 +114,4 @@ def contact_problems(model: Description) -> Iterator[Problem]:
         elif element.kinetic is None and element.static is not None and plain(element.static) < plain(joint.friction):
             found = f"{show(element.static)} below {show(joint.friction)}, that of the joint"
             yield Problem(("contacts", name, "static"), wrong("at least the kinetic friction", found))
+    yield from _given_twice(model)

@@ -586,7 +586,7 @@ def _overview(view: View) -> Iterator[Panel]:
     else:
         yield from _coordinates(view)
     yield from _energy(view)
-    if view.trajectory.system.is_conservative:
+    if view.trajectory.system.keeps_energy:
         yield from _energy_error(view)
     yield from _invariants(view)
     yield from _constraints(view)

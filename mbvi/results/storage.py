@@ -145,6 +145,11 @@ class Nameplate:
     body_names: tuple[str, ...] = ()
     _feedback = _seen = None  # no function gives inputs
 
+    @property
+    def keeps_energy(self) -> bool:
+        """Whether the energy is conserved, as far as the file says."""
+        return self.is_conservative
+
     def __repr__(self) -> str:
         """What it is, as messages say it."""
         return f"the name {self.name!r} of a system that its file cannot hold"

@@ -28,7 +28,7 @@ from mbvi.model.expressions import nearest, show, wrong
 from mbvi.model.forces import HasInput
 from mbvi.model.model import Model
 from mbvi.model.rotations import rotation_matrix
-from mbvi.model.touching import has_contacts
+from mbvi.model.touching import has_contacts, has_moving_stops
 from mbvi.system.forms import with_all_cut
 from mbvi.system.given import Homes
 from mbvi.system.kept import Kept
@@ -215,6 +215,12 @@ class BaseSystem:
     def has_contacts(self) -> bool:
         """Whether its model has stops or dry friction that act."""
         return self.model is not None and has_contacts(self.model)
+
+    @cached_property
+    def keeps_energy(self) -> bool:
+        """Whether the energy is conserved, but for what impacts and friction take: not where forces, drives or stops do work."""
+        moves = self.has_contacts and has_moving_stops(self.model.resolved())  # type: ignore[union-attr]
+        return self.is_conservative and not moves
 
     @property
     def is_driven(self) -> bool:

@@ -179,7 +179,7 @@ def _check_driven(system: BaseSystem, t: float) -> None:
     of = arrays.time_functions, arrays.operations, arrays.numbers, system.work.stack
     for i in driven_rows(system.arrays):
         value, rate, _ = function_of(*of, arrays.constraints[i, layout.FUNCTION], t)
-        if not np.isfinite([value, rate]).all():
+        if not np.isfinite([value, rate, rate * rate]).all():  # the last as energies are
             found = f"the value {value:g} and the rate {rate:g}"
             raise ModelError(
                 f"constraints.{owner_of(system, int(i))}: expected a finite value and rate at the start, t = {t:g} s, found "

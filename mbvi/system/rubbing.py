@@ -18,6 +18,7 @@ from mbvi.model.constraints import PointOnPlane
 from mbvi.model.contacts import Stop
 from mbvi.model.expressions import wrong
 from mbvi.model.holds import normals
+from mbvi.model.touching import friction_name
 from mbvi.system.forms import Held
 
 Array = np.ndarray
@@ -44,15 +45,10 @@ class Rub(NamedTuple):
 def rubs_of(stops: tuple[Stop, ...]) -> tuple[Rub, ...]:
     """The frictions of stops."""
     return tuple(
-        Rub(rub_name(each), i, *each.friction, not isinstance(each.held, PointOnPlane))
+        Rub(friction_name(each), i, *each.friction, not isinstance(each.held, PointOnPlane))
         for i, each in enumerate(stops)
         if each.friction[1] > 0
     )
-
-
-def rub_name(stop: Stop) -> str:
-    """The name of a stop's friction."""
-    return f"{stop.name}.friction"
 
 
 def rolls(stop: Stop) -> Stop:
@@ -63,7 +59,7 @@ def rolls(stop: Stop) -> Stop:
 def along(stop: Stop, directions: Array) -> list[Held]:
     """Constraints that hold the point of a stop along directions (., 3) in the plane, in the frame of body_a."""
     held = stop.held
-    names = (rub_name(stop), f"{stop.name}.across")
+    names = (friction_name(stop), f"{stop.name}.across")
     return [
         Held(
             name,

@@ -935,3 +935,30 @@ def test_entries_do_not_change(change):
         change(model)
     assert model.model_dump() == before
     assert pickle.loads(pickle.dumps(model)) == copy.copy(model) == model
+
+
+@pytest.mark.parametrize(
+    ("name", "contacts"),
+    [
+        ("j.displacement.lower", {"j.displacement.lower": mm.DryFriction(joint="j", kinetic=1)}),
+        (
+            "f.friction",
+            {
+                "f": mm.PlaneStop(body_a="world", body_b="b", normal=(0, 0, 1), friction=0.4),
+                "f.friction": mm.DryFriction(joint="j", kinetic=1),
+            },
+        ),
+        (
+            "rope.upper",
+            {
+                "rope": mm.DistanceStop(body_a="world", body_b="b", upper=1),
+                "rope.upper": mm.PlaneStop(body_a="world", body_b="b", normal=(0, 0, 1)),
+            },
+        ),
+    ],
+)
+def test_contacts_have_names_of_their_own(name, contacts):
+    limits = {"displacement": mm.Limits(lower=-1, restitution=0)}
+    joint = mm.Prismatic(parent="world", child="b", axis=(1, 0, 0), limits=limits)
+    with pytest.raises(ModelError, match=rf"contacts\.{name}: expected a name of its own"):
+        mm.Model(name="x", bodies={"b": mm.Body(mass=1)}, joints={"j": joint}, contacts=contacts)

@@ -297,3 +297,12 @@ def test_long_loops_are_shown_by_their_ends(bodies, loop):
     joints |= {f"j{b}": (Ball, a, b) for a, b in itertools.pairwise(bodies)}
     made = model(joints | {"clasp": (Ball, bodies[-1], "a", True)}, bodies)
     assert describe_tree(made).splitlines()[-1] == f"clasp: ball (3 constraints) closes a loop: {loop}"
+
+
+def test_a_copy_that_nothing_connects_is_shown_and_refused():
+    chain = model([(Revolute, "world", "a"), (Revolute, "a", "b"), (Revolute, "b", "c")])
+    for kept in ({}, {name: each for name, each in chain.joints.items() if each.parent != "world"}):
+        copied = chain.model_copy(update={"joints": kept})
+        assert f"{len(kept)} joint" in repr(copied)
+        with pytest.raises(ModelError, match="expected a joint that connects the body to the world"):
+            mbvi.assemble(copied)

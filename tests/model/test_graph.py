@@ -300,7 +300,7 @@ def test_long_loops_are_shown_by_their_ends(bodies, loop):
 
 
 def test_a_copy_that_nothing_connects_is_shown_and_refused():
-    chain = model([(Revolute, "world", "a"), (Revolute, "a", "b"), (Revolute, "b", "c")])
+    chain = model({"x": (Revolute, "world", "a"), "y": (Revolute, "a", "b"), "z": (Revolute, "b", "c")})
     for kept in ({}, {name: each for name, each in chain.joints.items() if each.parent != "world"}):
         copied = chain.model_copy(update={"joints": kept})
         assert f"{len(kept)} joint" in repr(copied)

@@ -5,15 +5,19 @@ There the angles of an attitude are not unique, and a finite velocity of the bod
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from mbvi.model.directions import cross
+from mbvi.model.rotations import rotation_matrix
 from mbvi.system.system import System
 
 Array = np.ndarray
 NEAR = 0.1  # distance from gimbal lock at which steps are looked at [rad]
 LOCKED = 1e-6  # distance at which angles are in it
+ROUNDED = 1e-14  # distance at which rounding decides about the first angle
 UNRESOLVED = 0.5  # turn of a step, relative to the distance from gimbal lock, that no scheme resolves
 
 
@@ -68,3 +72,23 @@ def euler_angles(system: System) -> list[EulerAngles]:
 def joints_in_gimbal_lock(system: System, q: Array) -> list[str]:
     """The joints whose Euler angles are in gimbal lock at q (n,)."""
     return [each.joint for each in euler_angles(system) if each.distance(q[each.place + 1]) < LOCKED]
+
+
+def angles_of_rotation(axes: Sequence[Array], rotation: Array, omega: Array) -> Array:
+    """φ, θ, ψ (3,) of R = exp(φ i) exp(θ j) exp(ψ k), of which j is across both i and k, and i and k are the same or across.
+
+    R k = exp(φ i) exp(θ j) k has no part along exp(φ i) j: that is φ, of whose two values the one with sin θ ≥ 0 is taken, or
+    with cos θ ≥ 0 if i and k differ. In gimbal lock, where φ may be anything, j turns into the part of the angular velocity ω
+    across i, which no other angles let the body have. The rest is a rotation about j, and then one about k.
+    """
+    i, j, k = axes
+    across, end = cross(i, j), rotation @ k
+    sign = across @ k or -1.0
+    y, x = -sign * (j @ end), sign * (across @ end)
+    if np.hypot(x, y) < ROUNDED:
+        y, x = across @ omega, j @ omega
+    phi = np.arctan2(y, x)
+    rest = rotation_matrix(phi * i).T @ rotation
+    theta = np.arctan2(cross(j, k) @ rest @ k, k @ rest @ k)
+    rest = rotation_matrix(theta * j).T @ rest
+    return np.array([phi, theta, np.arctan2(cross(k, j) @ rest @ j, j @ rest @ j)])

@@ -10,6 +10,7 @@ import pytest
 import mbvi
 from mbvi.control import PD, CompiledModel
 from mbvi.system.feedback import with_functions
+from tests.folders import load
 from tests.system import mechanisms
 
 H, START = 0.02, {"initial_q": [1.0, 0.5]}
@@ -180,7 +181,7 @@ def test_an_arm_is_held_still_by_its_gravity():
 
 def test_functions_of_a_model_are_those_of_its_system():
     """With quaternions, and in several threads at once."""
-    system = mbvi.assemble(mbvi.load("models/lagrange_top.yaml"))
+    system = mbvi.assemble(load("lagrange_top"))
     known, random = CompiledModel(system), np.random.default_rng(5)
     body, n, nv = system.body_names[-1], system.dimension, system.nv
     jacobian, pose = known.frame_jacobian(body, "body"), known.frame_pose(body)

@@ -15,6 +15,7 @@ from mbvi.ensembles.chunks import Chunk, Recipe, run_chunk
 from mbvi.ensembles.members import Members
 from mbvi.ensembles.store import Variable
 
+from ..folders import load
 from .measures import Hostile
 from .test_ensemble import DONE, FAILED, NOT_RUN, drag, pendulum, same_bits
 
@@ -43,7 +44,7 @@ def test_members_that_are_lost_with_their_processes_run_again(tmp_path):
 def test_an_interrupted_ensemble_goes_on(tmp_path):
     """Its file becomes that of one which was not interrupted, with what was said of members before and after."""
     rates, options = np.linspace(0, 300, 40), {"scheme": "simpson", "step": 0.01, "duration": 1.0, "threads": 1}
-    described = mbvi.load("models/double_pendulum.yaml")
+    described = load("double_pendulum")
 
     def run(path, **more):
         with warnings.catch_warnings():
@@ -69,7 +70,7 @@ def test_what_was_said_before_a_kill_is_kept(tmp_path):
     """Behind the end of the file, from where it comes when the file is resumed; half a line is none."""
     path, over = tmp_path / "runs.h5", {"v.elbow.angle": [0.0, 300.0, 1.0]}
     options = {"scheme": "simpson", "step": 0.01, "duration": 1.0, "path": path}
-    described = mbvi.load("models/double_pendulum.yaml")
+    described = load("double_pendulum")
     mbvi.ensemble(described, over, **options).close()
     with h5py.File(path, "r+") as file:
         reason, file["reason"][...] = file["reason"].asstr()[1], ""
@@ -112,7 +113,7 @@ def test_a_member_that_takes_too_long_is_given_up():
     found = mbvi.ensemble(pendulum(), over, step=1e-3, duration=1e5, every=10**8, time_limit=0.3, threads=2)
     assert found.status.values.tolist() == [FAILED, FAILED] and (found.steps > 0).all()
     assert str(found.reason[0].values) == OVERDUE
-    ball = mbvi.load("models/bouncing_ball.yaml")  # whose steps are done by another loop
+    ball = load("bouncing_ball")  # whose steps are done by another loop
     found = mbvi.ensemble(ball, {"height": [1.0, 2.0]}, duration=1e5, every=10**7, time_limit=0.3, threads=2)
     assert found.status.values.tolist() == [FAILED, FAILED] and (found.steps < 10**6).all()
     limited = mbvi.ensemble(pendulum(), over, time_limit=100, **OPTIONS)

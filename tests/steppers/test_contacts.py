@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 import mbvi
 from mbvi.errors import AccuracyWarning, ModelError, StepError
-from mbvi.model import Model, from_yaml, load
+from mbvi.model import Model, from_yaml
 from mbvi.steppers.contact_laws import bounded
+from tests.folders import load
 
 BALL = """
 name: ball
@@ -131,7 +132,7 @@ def test_a_block_on_an_incline_sticks_or_slides(angle, speed, way):
 
 
 def test_a_block_on_a_belt_sticks_and_slips():
-    model = load("models/stick_slip.yaml")
+    model = load("stick_slip")
     run = mbvi.simulate(model, "lobatto5", step=0.05, duration=8)
     omega, v, drop = math.sqrt(10), 0.1, 0.04  # (static − kinetic)/stiffness
     slip = 2 * (math.pi - math.atan(omega * drop / v)) / omega

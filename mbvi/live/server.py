@@ -56,7 +56,8 @@ class Server:
     def __init__(self, shown: Shown) -> None:
         token = secrets.token_urlsafe(24)
         self._is_closed = threading.Event()
-        handler = type("Handler", (_Handler,), {"shown": shown, "prefix": f"/{token}/", "is_closed": self._is_closed})
+        own = {"shown": shown, "prefix": f"/{token}/", "is_closed": self._is_closed, "timeout": PATIENCE}
+        handler = type("Handler", (_Handler,), own)
         self._server = ThreadingHTTPServer((HOST, 0), handler)
         self._server.daemon_threads = True
         self.port = self._server.server_address[1]
@@ -78,7 +79,7 @@ class _Handler(BaseHTTPRequestHandler):
     shown: Shown
     prefix: str
     is_closed: threading.Event
-    timeout = PATIENCE  # of the socket
+    timeout: float  # of the socket [s]
 
     def do_GET(self) -> None:
         """The page, or the stream."""

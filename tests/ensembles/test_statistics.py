@@ -6,7 +6,7 @@ import pytest
 
 import mbvi
 from mbvi.ensembles import statistics
-from mbvi.ensembles.statistics import LEVEL, PROBABILITIES, Moments, Quantiles, SummedUp
+from mbvi.ensembles.statistics import LEVEL, PROBABILITIES, Moments, Quantiles, Statistics
 
 from .test_ensemble import double, pendulum
 
@@ -69,11 +69,11 @@ def test_statistics_after_a_kill(tmp_path, monkeypatch):
     """Members that ended after they were written last run again; without them, or with those of others, they are refused."""
     over, path, beside = {"v.pivot.angle": np.linspace(0, 1, 40)}, tmp_path / "runs.h5", tmp_path / "runs.h5.statistics"
     options = {**OPTIONS, "statistics": NAMES, "path": path, "threads": 1}
-    keep, left = SummedUp._keep, iter(range(2))
+    write, left = Statistics.write, iter(range(3))
     with monkeypatch.context() as killed:
         killed.setattr(statistics, "SECONDS", -1.0)
         killed.setattr(statistics, "SHARE", 0)
-        killed.setattr(SummedUp, "_keep", lambda self: None if next(left, None) is None else keep(self))
+        killed.setattr(Statistics, "write", lambda *kept: None if next(left, None) is None else write(*kept))
         with pytest.raises(KeyboardInterrupt):
             mbvi.ensemble(pendulum(), over, progress=interrupt, **options)
     with np.load(beside) as file, h5py.File(path) as runs:

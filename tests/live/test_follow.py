@@ -187,7 +187,7 @@ def test_a_file_that_another_run_writes_anew(tmp_path):
 
 def test_a_browser_that_takes_nothing_holds_nobody(simulator, monkeypatch):
     """More is sent than fits into its connection; another one is sent the newest, and the first one is given up."""
-    monkeypatch.setattr(server._Handler, "timeout", 1.0)
+    monkeypatch.setattr(server, "PATIENCE", 1.0)
     frames = Frames()
     for i in range(3 * KEPT):
         frames.add(i, np.zeros(4))

@@ -143,7 +143,7 @@ def test_workers_of_an_ensemble_need_no_mesh_files(there, here, monkeypatch):
     model, over = make_model(there), {"q.top.angle": [0.1, 0.2]}
     expected = mbvi.ensemble(model, over, duration=0.02).q.values
     recipes = []
-    monkeypatch.setattr(ensemble, "_executor", lambda recipe, *_: recipes.append(pickle.dumps(recipe)) or _fail())
+    monkeypatch.setattr(ensemble, "Threads", lambda recipe, *_: recipes.append(pickle.dumps(recipe)) or _fail())
     with pytest.raises(InterruptedError):
         mbvi.ensemble(model, over, duration=0.02)
     shutil.rmtree(there)

@@ -79,7 +79,6 @@ class _Handler(BaseHTTPRequestHandler):
     shown: Shown
     prefix: str
     is_closed: threading.Event
-    timeout: float  # of the socket [s]
 
     def do_GET(self) -> None:
         """The page, or the stream."""

@@ -4,7 +4,8 @@
 
 `load` reads a Model from a file, `assemble` makes the System of it, `simulate` advances it. What mbvi.model lists, the elements
 of a model (Body, Revolute, Spring, …) among them, can be imported from here too, so that a model in Python needs one import and
-reads like its file. All other names stand in the modules that the reference names. Names are imported when first used.
+reads like its file. All other names stand in the modules that the reference names, as mbvi.analysis, which need no import of
+their own. Names and modules are imported when first used.
 """
 
 from __future__ import annotations
@@ -55,7 +56,11 @@ __all__ = [*HOMES, "__version__"]
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name, or one of mbvi.model, when it is first used."""
+    """Import a public name, one of mbvi.model, or a module of mbvi, when it is first used."""
+    from importlib.util import find_spec  # not needed by an import of mbvi alone
+
+    if name not in HOMES and not name.startswith("_") and find_spec(f"mbvi.{name}"):
+        return import_module(f"mbvi.{name}")
     home = import_module(HOMES.get(name, "mbvi.model"))
     if name not in HOMES and name not in home.__all__:
         raise AttributeError(f"module 'mbvi' has no attribute {name!r}")

@@ -3,6 +3,7 @@
 import importlib
 import inspect
 import re
+import subprocess
 import sys
 from types import ModuleType
 
@@ -50,6 +51,14 @@ def _functions(value):
 def test_all_that_mbvi_and_its_models_have_is_listed(listed):
     assert {f"mbvi.{name}" for name in [*mbvi.__all__, *mbvi.model.__all__]} <= listed.keys()
     assert dir(mbvi) == sorted({*mbvi.__all__, *mbvi.model.__all__})
+
+
+def test_modules_need_no_import_of_their_own(listed):
+    modules = sorted({name.split(".")[1] for name in listed if name.count(".") > 1})
+    assert {"model", "analysis", "system"} <= {*modules}
+    code = f"import mbvi; print(all(getattr(mbvi, name).__name__ == 'mbvi.' + name for name in {modules})); mbvi.modle"
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert ended.stdout == "True\n" and "AttributeError: module 'mbvi' has no attribute 'modle'" in ended.stderr
 
 
 def test_pages_name_nothing_else(listed):

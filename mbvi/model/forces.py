@@ -100,12 +100,14 @@ class HasLaw:
 
     def law(self) -> Law:
         """The law of a force in numbers."""
+        expected, own = "a type of force with a potential or a force_of_rate", type(self).__name__
+        if self.potential and self.force_of_rate:
+            raise ModelError(wrong(expected, f"both in {own}", "make two forces of it"))
         if self.potential:
             return Law("potential", function=self.function(self.potential))
         if self.force_of_rate:
             return Law("force of rate", function=self.function(self.force_of_rate))
-        expected = "a type of force with a potential or a force_of_rate"
-        raise ModelError(f"forces: {wrong(expected, type(self).__name__)}")
+        raise ModelError(wrong(expected, f"none in {own}"))
 
     def function(self, text: str) -> Any:
         """The postfix program of an expression of the fields and of x."""

@@ -425,7 +425,7 @@ class Builder:
 
     def add_constraint(self, name: str, element: Any) -> None:
         """Add the constraints of an element."""
-        holds = element.holds()
+        holds = element.holds() if hasattr(element, "holds") else None
         if not holds:
             expected = "what the constraint holds"
             raise ModelError(f"constraints.{name}: {wrong(expected, f'nothing, for the type {element.type}')}")
@@ -648,7 +648,7 @@ class Builder:
 
     def add_force_between(self, name: str, force: Any) -> None:
         """Add a force between two points."""
-        law, (a, b) = force.law(), [(self.frames[body], point) for body, point in force.ends()]
+        law, (a, b) = law_of(name, force), [(self.frames[body], point) for body, point in force.ends()]
         kind, function = self.kind_and_function(name, law, BETWEEN)
         self.tables.body_forces.append([kind, a[0].link, b[0].link, function, 0, 0])
         points = [frame.point(point) for frame, point in (a, b)]
@@ -679,7 +679,7 @@ class Builder:
 
     def add_joint_force(self, name: str, force: Any) -> None:
         """Add a force on a joint's coordinate."""
-        self.add_law(name, force.law(), self.coordinate(force.joint, str(force.coordinate)))
+        self.add_law(name, law_of(name, force), self.coordinate(force.joint, str(force.coordinate)))
 
     def add_law(self, name: str, law: Law, coordinate: int) -> None:
         """Add the law of a force on a coordinate, or along a tendon (-1)."""
@@ -694,7 +694,7 @@ class Builder:
         """Add a force along a tendon."""
         length = length_of(force, self.model)
         self.tables.tendons.append(ties.tendon(self.tables, length, self.frames, self.coordinate))
-        self.add_law(name, force.law(), -1)  # type: ignore[attr-defined]
+        self.add_law(name, law_of(name, force), -1)
 
     def add_frame_actuator(self, force: FrameActuator, frame: BodyFrame) -> None:
         """Add an actuator of a frame."""
@@ -717,6 +717,15 @@ def _turned(cosine: float, expected: float) -> float:
     """By how much the angle between two directions differs from that expected [deg]."""
     one, other = np.arccos(np.clip([cosine, expected], -1.0, 1.0))
     return float(np.rad2deg(abs(one - other)))
+
+
+def law_of(name: str, force: Any) -> Law:
+    """The law of a force, whose problems name it."""
+    try:
+        law: Law = force.law()
+    except ModelError as error:
+        raise ModelError(f"forces.{name}: {error}") from None
+    return law
 
 
 def _used_joints(model: Model) -> Iterator[str]:

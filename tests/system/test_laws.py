@@ -1,6 +1,7 @@
 """Laws of forces: every type of force between points and on a coordinate, against its expressions."""
 
 import math
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -84,6 +85,13 @@ def test_forces_without_a_law():
     class Silent(HasLaw, OnJoint):
         type: str = "silent"
 
+    class Both(Silent):
+        potential: ClassVar[str] = "x**2"
+        force_of_rate: ClassVar[str] = "-x"
+
+    class Unknown(Silent):
+        potential: ClassVar[str] = "stifness * x**2"
+
     class Odd(Silent):
         def law(self):
             return mbvi.model.forces.Law("odd")
@@ -97,7 +105,11 @@ def test_forces_without_a_law():
 
     at = {"joint": "slide", "coordinate": "displacement"}
     assert message(Silent(**at)) == (
-        "forces: expected a type of force with a potential or a force_of_rate, found Silent"
+        "forces.f: expected a type of force with a potential or a force_of_rate, found none in Silent"
     )
+    assert message(Both(**at)) == (
+        "forces.f: expected a type of force with a potential or a force_of_rate, found both in Both; make two forces of it"
+    )
+    assert message(Unknown(**at)).startswith("forces.f: expected a parameter or a constant, found 'stifness'")
     assert message(Odd(**at)).startswith("forces.f: expected a law of the kind spring or damper or potential or")
     assert message("glue") == "forces.f: expected what is known to follow from it, found 'glue'"

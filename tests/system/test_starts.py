@@ -401,6 +401,12 @@ class Rope(Between):
         return []
 
 
+class NoHold(Between):
+    """A constraint whose class has no method that says what it holds."""
+
+    type: Literal["no_hold"] = "no_hold"
+
+
 class Hook(Joint):
     """A joint that has two coordinates and holds three points."""
 
@@ -426,6 +432,9 @@ def test_kinds_whose_constraints_are_not_known():
     rope = Rope(body_a="world", body_b="a")
     assert message(constraints={"x": rope}) == (
         "constraints.x: expected what the constraint holds, found nothing, for the type rope"
+    )
+    assert message(constraints={"x": NoHold(body_a="world", body_b="a")}) == (
+        "constraints.x: expected what the constraint holds, found nothing, for the type no_hold"
     )
     hook = Hook(parent="world", child="a", cut=True)
     assert message(joints={"x": hook}) == (

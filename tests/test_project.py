@@ -81,3 +81,16 @@ def test_words_are_ones_that_readers_from_anywhere_know():
         f"{path.relative_to(ROOT)}: {word}" for path in pages for word in odd.findall(path.read_text(encoding="utf-8"))
     ]
     assert not found
+
+
+def test_docstrings_begin_with_what_they_are_about():
+    """They say `The stops of its bounds.`, and leave no reader to guess what `Those of its bounds.` are."""
+    elliptical = re.compile(r'"""(?:Of|Those|That of|None|The same of)\b.*')
+    files = [path for path in (ROOT / "mbvi").rglob("*.py") if "kernels" not in path.parts]
+    assert len(files) > 250
+    found = [
+        f"{path.relative_to(ROOT)}: {line}"
+        for path in files
+        for line in elliptical.findall(path.read_text(encoding="utf-8"))
+    ]
+    assert not found

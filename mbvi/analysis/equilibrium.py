@@ -247,7 +247,7 @@ class _Rest:
         return -by_q - self.system.constraint_curvature(q, lam, self.t)
 
     def basis(self, q: Array) -> Array:
-        """N (n, m)."""
+        """N (n, m), whose columns span the motions that constraints leave."""
         G = self.system.constraint_jacobian(q, self.t)
         return null_space(G).T if len(G) else np.eye(self.system.dimension)
 

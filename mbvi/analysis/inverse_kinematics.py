@@ -341,7 +341,7 @@ class _Search:
         return np.concatenate(parts)
 
     def jacobian(self, q: Array) -> Array:
-        """Of the weighted misses (., nv), where they are small; the gradient of half their squares is exact anywhere."""
+        """Jacobian of the weighted misses (., nv), where they are small; the gradient of half their squares is exact anywhere."""
         parts = []
         for target in self.targets:
             J = self.system.frame_jacobian(target.frame, q)
@@ -357,7 +357,7 @@ class _Search:
         return float(r @ r)
 
     def misses(self, q: Array) -> tuple[Miss, ...]:
-        """Of every target, without weights."""
+        """The miss of every target, without weights."""
         from scipy.spatial.transform import Rotation
 
         found = []

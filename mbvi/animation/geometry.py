@@ -32,7 +32,7 @@ AXES = "#D62728", "#2CA02C", "#1F77B4"
 FEWEST = 100
 """Faces that every mesh may keep when it is simplified."""
 LUMINANCE = np.array([0.2126, 0.7152, 0.0722])
-"""Of red, green and blue in linear light."""
+"""Luminances of red, green and blue in linear light."""
 BRIGHTEST = 0.82
 """Luminance of colours at most: white in full light would show no shades."""
 CREASE = np.radians(35)

@@ -101,6 +101,6 @@ def sensor_report(trajectory: Trajectory, found: Mapping[str, Measured]) -> str:
 
 
 def _span(trajectory: Trajectory) -> str:
-    """Of which states a table is."""
+    """How many states a table has, and from which times."""
     span = f"{count(len(trajectory), 'state')} from {trajectory.t[0]:g} s to {trajectory.t[-1]:g} s"
     return f"{trajectory.system.name}: {span}"

@@ -33,7 +33,7 @@ SAME_VERSION = "install the same version there"
 
 
 def version() -> str:
-    """That of mbvi here."""
+    """The version of mbvi here."""
     return mbvi.__version__
 
 
@@ -96,7 +96,7 @@ class Crew:
         return ended(results, self._recipe.variables, time.perf_counter() - began, error)
 
     def _worker(self) -> Worker:
-        """That of this thread."""
+        """The worker of this thread."""
         if not hasattr(self._of_thread, "worker"):
             of = self._recipe
             self._of_thread.worker = Worker(self._plan, of.variables, of.measures, of.time_limit, self._stopped)

@@ -260,7 +260,7 @@ def _worker_count(threads: Any, processes: Any, executor: Any) -> int:
 
 
 def _checked_statistics(statistics: Sequence[str] | None, measures: Mapping[str, Any]) -> tuple[str, ...]:
-    """Of what statistics are made."""
+    """The names of what statistics are made of, checked."""
     names = () if statistics is None else checked_names(statistics, "statistics")
     known = [*STORED, *measures]
     for name in names:

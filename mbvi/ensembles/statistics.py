@@ -60,7 +60,7 @@ class Moments:
         self.count = total
 
     def covariance(self) -> Array:
-        """Of the members that there are, divided by their number less 1 (streams, size, size); not a number below two."""
+        """Covariance of the members, divided by their number less 1 (streams, size, size); of fewer than two not a number."""
         if self.count < 2:
             return np.full_like(self._spread, np.nan)
         return self._spread / (self.count - 1)
@@ -125,7 +125,7 @@ class Quantiles:
 
 
 class Statistics:
-    """Those of some variables of all members that are done.
+    """The statistics of some variables of all members that are done.
 
     Parameters
     ----------
@@ -286,7 +286,7 @@ def _summaries(name: str, of: Variable) -> Iterator[tuple[str, Variable]]:
 
 
 def _names(name: str, of: Variable) -> tuple[str, str, str]:
-    """Of mean, covariance or variance, and quantiles."""
+    """The names of mean, covariance or variance, and quantiles of a variable."""
     return f"{name}_mean", f"{name}_{'covariance' if _split(of)[1] else 'variance'}", f"{name}_quantiles"
 
 

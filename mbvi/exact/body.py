@@ -100,7 +100,7 @@ class FreeBody:
 
     @cached_property
     def _circulation(self) -> Circulation | None:
-        """None where the angular velocity is constant: about a principal axis, of a sphere, …"""
+        """The circulation; None where the angular velocity is constant: about a principal axis, of a sphere, …"""
         inertia, omega = np.array(self.inertia), np.array(self.angular_velocity)
         torque = (np.roll(inertia, 1) - np.roll(inertia, -1)) * np.roll(omega, 1) * np.roll(omega, -1)
         return Circulation(self.inertia, self.angular_velocity) if torque.any() else None

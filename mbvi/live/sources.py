@@ -64,7 +64,7 @@ class Source:
 
     @property
     def controls(self) -> list[dict[str, Any]]:
-        """None."""
+        """No controls."""
         return []
 
     def page(self) -> str:

@@ -71,7 +71,7 @@ class Rubbing(Stopping):
     static_friction: OptionalScalar = None
 
     def coefficients(self) -> tuple[float, float]:
-        """Those of the kinetic and of the static friction."""
+        """The coefficients of the kinetic and of the static friction."""
         kinetic = plain(self.friction)
         return kinetic, kinetic if self.static_friction is None else plain(self.static_friction)
 
@@ -125,7 +125,7 @@ class DistanceStop(Stopping, Between):
         return "" if self.upper is None else "thin rod"
 
     def stops(self, name: str) -> Iterator[Stop]:
-        """Those of its bounds."""
+        """The stops of its bounds."""
         points: dict[str, Any] = {key: getattr(self, key) for key in ("body_a", "point_a", "body_b", "point_b")}
         for key, sign in (("lower", 1.0), ("upper", -1.0)):
             if (length := getattr(self, key)) is not None:
@@ -139,7 +139,7 @@ class RopeStop(Stopping, OverPoints):
     type: Literal["rope_stop"] = "rope_stop"
 
     def problems(self) -> Iterator[Problem]:
-        """Those of the rope, and of stops."""
+        """Problems of the rope, and of stops."""
         yield from super().problems()
         yield from stopping_problems(self)
 
@@ -203,7 +203,7 @@ class BallStop(Rubbing, RollingBall):
     slips: Literal[True] = True
 
     def problems(self) -> Iterator[Problem]:
-        """Those of the ball, and of stops."""
+        """Problems of the ball, and of stops."""
         yield from super().problems()
         yield from stopping_problems(self)
         yield from rubbing_problems(self)
@@ -223,7 +223,7 @@ class WheelStop(Rubbing, RollingWheel):
     slips: Literal[True] = True
 
     def problems(self) -> Iterator[Problem]:
-        """Those of the wheel, and of stops."""
+        """Problems of the wheel, and of stops."""
         yield from super().problems()
         yield from stopping_problems(self)
         yield from rubbing_problems(self)
@@ -243,7 +243,7 @@ class EllipsoidStop(Rubbing, RollingEllipsoid):
     slips: Literal[True] = True
 
     def problems(self) -> Iterator[Problem]:
-        """Those of the ellipsoid, and of stops."""
+        """Problems of the ellipsoid, and of stops."""
         yield from super().problems()
         yield from stopping_problems(self)
         yield from rubbing_problems(self)
@@ -301,7 +301,7 @@ class CoordinateStop(Stopping):
                 yield Problem((key,), wrong("a bound that depends on x", show(getattr(self, key)), remedy))
 
     def stops(self, name: str) -> Iterator[Stop]:
-        """Those of its bounds."""
+        """The stops of its bounds."""
         joints: dict[str, Any] = {
             key: getattr(self, key) for key in ("joint_a", "coordinate_a", "joint_b", "coordinate_b")
         }
@@ -325,7 +325,7 @@ class ExpressionStop(Stopping):
     gap: str
 
     def problems(self) -> Iterator[Problem]:
-        """Those of stops."""
+        """Problems of stops."""
         yield from stopping_problems(self)
 
 

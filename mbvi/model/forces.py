@@ -668,7 +668,7 @@ class TendonActuator(HasInput, OnTendon):
 
     @property
     def input_range(self) -> tuple[float, float] | None:
-        """Those of its effort, if it has one and its force follows from its input alone."""
+        """The inputs that its effort bounds, if it has one and its force follows from its input alone."""
         return None if plain(self.stiffness) else range_of_inputs(self)
 
     def factors(self) -> tuple[float, float, float, float]:
@@ -723,7 +723,7 @@ class FrameActuator(HasInput):
 
     @property
     def input_range(self) -> tuple[float, float] | None:
-        """Those of its effort, if it has one and its force follows from its input alone."""
+        """The inputs that its effort bounds, if it has one and its force follows from its input alone."""
         return range_of_inputs(self)
 
     def factors(self) -> tuple[float, float, float, float]:

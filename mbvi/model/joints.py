@@ -211,7 +211,7 @@ class Weld(Joint):
     type: Literal["weld"] = "weld"
 
     def motions(self) -> list[ElementaryMotion]:
-        """None."""
+        """No motions: the child does not move."""
         return []
 
     def holds(self) -> list[Hold]:

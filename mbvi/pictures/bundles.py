@@ -101,7 +101,7 @@ def _members(runs: xarray.Dataset, name: str) -> Array:
 
 
 def _quantiles(runs: xarray.Dataset, name: str, members: Array) -> Array:
-    """Those of all members that are done (5, t, …)."""
+    """The quantiles of all members that are done (5, t, …)."""
     if f"{name}_quantiles" in runs:
         return np.asarray(runs[f"{name}_quantiles"].values)
     if not len(members):

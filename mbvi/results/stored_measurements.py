@@ -24,7 +24,7 @@ GROUP = "measurements"
 
 
 def no_rows(system: System) -> dict[str, Array]:
-    """Of every sensor its name, and no sample yet (0, 1 + 2 w)."""
+    """The names of all sensors, each without a sample yet (0, 1 + 2 w)."""
     sensors = {name: SystemSensor(system, name) for name in sensor_names(system)}
     return {name: np.empty((0, 1 + 2 * (len(each.labels) or 1))) for name, each in sensors.items()}
 

@@ -266,7 +266,7 @@ class Instant:
             held = [j for j in held if slides[j] == 0]
 
     def fewest(self) -> Array:
-        """Those of the stops that `settled` found to be pressed which suffice: their forces are independent, and push."""
+        """As many of the stops that `settled` found to be pressed as suffice: their forces are independent, and push."""
         stops, W, x = self._shares
         while True:
             size = np.sqrt(np.diag(W))

@@ -53,7 +53,7 @@ def constraints(bodies: Bodies, motion: Motion) -> dict[str, Any]:
 
 
 def _of_joint(bodies: Bodies, name: str) -> Named:
-    """Those of a joint that is cut, or of the weld of a massless frame behind it to the child."""
+    """The constraints of a joint that is cut, or of the weld of a massless frame behind it to the child."""
     joint, builder, frames = bodies.resolved.joints[name], bodies.builder, bodies.frames
     holds = joint.holds()
     if name in builder.used or holds is None:
@@ -75,7 +75,7 @@ def _of_joint(bodies: Bodies, name: str) -> Named:
 
 
 def _of_element(bodies: Bodies, name: str, motion: Motion) -> Named:
-    """Those of an element of `constraints`."""
+    """The constraints of an element of `constraints`."""
     raw: Any = bodies.model.constraints[name]
     element: Any = bodies.resolved.constraints[name]
     if isinstance(element, Rope):

@@ -290,7 +290,7 @@ class _Elements:
         self.owners = np.array([owner_of(system, row) for row in range(system.constraint_count)], dtype=object)
 
     def of(self, names: Sequence[str]) -> dict[str, ElementForce]:
-        """Those of some names, in their order."""
+        """The forces of some names, in their order."""
         model = self.model
         if model is None:
             every = {each.name: each for each in self.of_functions()}

@@ -28,7 +28,7 @@ RANK = 1e-9  # singular value that counts as zero, relative to the size of the m
 def weightless_bodies(
     model: Model, plan: Plan, properties: Mapping[str, MassProperties], bodies: Container[str]
 ) -> set[str]:
-    """Those of the bodies that their joint to the spanning tree moves in some way without kinetic energy."""
+    """The names of the bodies that their joint to the spanning tree moves in some way without kinetic energy."""
     random, found = np.random.default_rng(3), set()
     rigid = {name: [(each, np.eye(6))] for name, each in properties.items()}
     for branch in reversed(plan.branches):
@@ -82,7 +82,7 @@ def _resists_both(J: Array, *bodies: Array) -> bool:
 
 
 def crosses(model: Model, plan: Plan, properties: Mapping[str, MassProperties], bodies: Container[str]) -> set[str]:
-    """Those of the bodies between two hinges or guides with a body of mass and inertia behind, which resists both motions."""
+    """The names of the bodies between two hinges or guides with a body of mass and inertia behind, which resists both motions."""
     branch_to, found = {branch.outer: branch for branch in plan.branches}, set()
     for branch in plan.branches:
         inner = branch_to.get(branch.inner)

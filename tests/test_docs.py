@@ -177,7 +177,10 @@ def test_every_element_has_an_example_that_moves_alike_in_both_formulations(page
             trajectory = mbvi.simulate(model, scheme, formulation=formulation, step=0.005, duration=0.05)
             assert trajectory.constraint_residual().max(initial=0) < 1e-12
             motions.append([trajectory.pose(body)[0] for body in model.bodies])
-        np.testing.assert_allclose(*motions, rtol=0, atol=1e-8, err_msg=kind)
+        slower = (
+            f"the example of {kind}: if it moves too fast for steps of 5 ms, let it start slower, or weaken its forces"
+        )
+        np.testing.assert_allclose(*motions, rtol=0, atol=1e-8, err_msg=slower)
 
 
 def names_in(cell):
@@ -190,7 +193,7 @@ def test_the_tables_of_joints_and_constraints_are_right():
     table["screw"] = (["angle"], table["weld"][1])  # as its row says
     for kind, model in examples("joints").items():
         name, joint = shown(model, "joints", kind)
-        if kind == "ball":
+        if "coordinates" in type(joint).model_fields:
             joint = joint.model_copy(update={"coordinates": "quaternion"})
         names = mbvi.assemble(model, "embedding").constraint_names
         own = [other.removeprefix(f"{name}.") for other in names if other.startswith(f"{name}.")]

@@ -19,11 +19,11 @@ from mbvi.kernels.algebra.saddle import SINGULAR_PIVOT, invert_block, multiply_b
 from mbvi.kernels.compiler.decorators import kernel
 from mbvi.kernels.compiler.lanes import WIDTH
 from mbvi.kernels.compiler.packed import Packed
+from mbvi.kernels.galerkin.tolerances import EPS
 from mbvi.kernels.layout import NOT_CONVERGED, NOT_FINITE, OK, SINGULAR, System
 from mbvi.kernels.mechanics.acceleration import fill_acceleration
 from mbvi.kernels.methods.stored_state import store_state
 
-EPS = 2.220446049250313e-16
 MAX_ITERATIONS = 30
 MAX_STALLS, SMALL = (
     3,

@@ -34,12 +34,12 @@ from mbvi.kernels.algebra.saddle import SINGULAR_PIVOT, invert_block, multiply_b
 from mbvi.kernels.compiler.decorators import kernel
 from mbvi.kernels.compiler.lanes import WIDTH
 from mbvi.kernels.compiler.packed import Packed, read_only
+from mbvi.kernels.galerkin.tolerances import EPS
 from mbvi.kernels.layout import ENTRIES, FIRST_ENTRY, NOT_CONVERGED, NOT_FINITE, OK, SINGULAR, System
 from mbvi.kernels.mechanics.constraints import fill_constraints
 from mbvi.kernels.mechanics.lagrangian import fill_gradient, potential, solve_velocity
 
 ENERGY_MOMENTUM, CHORIN = 0, 1
-EPS = 2.220446049250313e-16
 ROUNDINGS = 4.0  # a difference of energies up to so many roundings of its terms counts as rounding
 DIFFERENCE = 1.5e-8  # relative step of the differences in the Jacobian
 CONTRACTION = 0.1  # ratio of a correction to the one before from which the Jacobian is formed anew

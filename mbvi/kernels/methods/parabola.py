@@ -37,11 +37,11 @@ from mbvi.kernels.algebra.saddle import (
 )
 from mbvi.kernels.compiler.decorators import kernel
 from mbvi.kernels.compiler.packed import Packed, read_only
+from mbvi.kernels.galerkin.tolerances import EPS
 from mbvi.kernels.layout import NOT_CONVERGED, NOT_FINITE, OK, SINGULAR, System
 from mbvi.kernels.mechanics.lagrangian import fill_gradient, fill_hessian, subtract_second_product
 from mbvi.kernels.methods.stored_state import store_state
 
-EPS = 2.220446049250313e-16
 MAX_ITERATIONS = 30
 SLOW = 0.1  # ratio of successive corrections from which the derivative is formed anew
 MAX_STALLS, SMALL = (

@@ -28,6 +28,7 @@ from mbvi.kernels.algebra.saddle import SINGULAR_PIVOT, invert_block, multiply_b
 from mbvi.kernels.compiler.decorators import kernel
 from mbvi.kernels.compiler.lanes import WIDTH
 from mbvi.kernels.compiler.packed import Packed, read_only
+from mbvi.kernels.galerkin.tolerances import EPS
 from mbvi.kernels.layout import (
     BLOCK_COLUMN,
     BLOCK_ROW,
@@ -50,13 +51,15 @@ from mbvi.kernels.mechanics.lagrangian import (
     subtract_second_product,
     subtract_vector_potential,
 )
+from mbvi.kernels.methods.discrete_gradient import (
+    CONTRACTION,
+    DIFFERENCE,
+    MAX_HALVINGS,
+    MAX_ITERATIONS,
+    NOISE,
+    SMALL,
+)
 
-EPS = 2.220446049250313e-16
-DIFFERENCE = 1.5e-8  # relative step of the differences in the Jacobian
-CONTRACTION = 0.1  # ratio of a correction to the one before from which the Jacobian is formed anew
-NOISE = 100.0  # roundings of positions below which a correction that no longer shrinks is rounding
-SMALL = 1e-8  # relative correction below which one by the newest Jacobian that no longer shrinks is rounding
-MAX_ITERATIONS, MAX_HALVINGS = 50, 10
 IS_FACTORED, STEPS = 0, 1  # columns of Sliding.count
 
 

@@ -4,6 +4,8 @@ From the corrections s_0 … s_{n−1} of this step alone, and delta, the next o
 
     z_0 = delta,  z_{j+1} = z_j + c_j s_{j+1},  c_j = s_jᵀ z_j/|s_j|² in turn,  delta ← s_n = z_{n−1}/(1 − c_{n−1}).
 
+Units, with u the unit of a coordinate: x, y [u], or [u/s] where velocities are the unknowns; parallel [1].
+
 Source: Kelley, Iterative Methods for Linear and Nonlinear Equations (1995), section 7.3 (algorithm brsol).
 """
 

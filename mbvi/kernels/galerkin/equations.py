@@ -9,6 +9,9 @@ at its middle.
 Quadrature nodes, and control points with their constraints, are evaluated four at once (`lanes`), up to eight nodes of
 schemes of Gauss in one vector. Arrays are those of `workspace.Space`, whose functions give their shapes.
 
+Units, with u the unit of a coordinate: t, h [s]; rate [1/s]; A, B, weight [1]; size, momentum, out, low [J s/u]; G
+[unit of g/u]; impulses [J s/unit of g].
+
 Sources: Marsden & West 2001, section 2.6 (Galerkin variational integrators), and part 3 (constraints); Cortés & Martínez 2001
 (constraints on velocities).
 """
@@ -523,6 +526,6 @@ def add_force_of_rounding(low, system, space, s):
 def has_saddle(system):
     """Whether constraints are solved for together with M.
 
-    Those of unit quaternions in an open tree are solved for one by one.
+    The constraints of unit quaternions in an open tree are solved for one by one.
     """
     return system.k > 0 and system.is_open == 0

@@ -2,6 +2,9 @@
 
 Both continue until the error left, which follows from how corrections shrink, is below round-off, or until what is left of the
 residual is round-off itself.
+
+Units: t, h [s]; kept [mixed], as `delta` of `workspace.Space`; scale, size, theta, left, parallel [1]. Unknowns are
+increments [u], u the unit of a coordinate, or velocities [u/s], and impulses [J s/unit of g].
 """
 
 import math

@@ -4,6 +4,9 @@ The extrapolation is that of the unknowns themselves as polynomials in k, of the
 the last step, which is best where steps are short, or that in time along the polynomials of the last two steps, which
 is best where they are long. Free flight is taken where none would have served.
 
+Units: t, h [s]; row, delta [mixed], which are increments [u], u the unit of a coordinate, or velocities [u/s], and impulses
+[J s/unit of g].
+
 Source: Hairer, Lubich & Wanner 2006, section VIII.6.1 (starting approximations).
 """
 

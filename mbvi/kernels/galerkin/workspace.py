@@ -7,6 +7,11 @@ numbers are read and written at once (`lanes`); each part ends with zeros.
 In the shapes below N is the number of unknowns with these zeros, L that of links, E that of entries of the constraint
 Jacobian, r that of substeps, and `groups` of four control points, or four nodes, stand behind each other. `.` is a
 length that depends on the path that the step takes, 0 where an array is not needed.
+
+This module makes arrays, and has no formula of its own: the formulas of their numbers stand in the modules that fill
+them.
+
+Units of the kernels: out, x, y [any unit].
 """
 
 import math

@@ -19,18 +19,20 @@ Constant world forces, springs, potentials and gravity derive from a potential; 
 
 Arguments of the kernels, with u the unit of a coordinate:
 
+t            float             time  [s]
 f            (n,)              in and out: generalized forces  [J/u]
 q, v         (n,)              configuration and velocity  [u, u/s]
-world        (L, 18)           poses and velocities of links, by `tree.fill_world`
-links        (L, 7)            System.links
+world        (L, 18)           poses and velocities of links, by `tree.fill_world`  [1, m, m/s, rad/s]
+links        (L, 7)            System.links  [1]
 S, D, U      (n, 6)            columns of the coordinates, by `tree.fill_screws` and `tree.fill_convective`
-columns      (n, 6)            S, D or U
+                               [rad/u, m/u], of U [rad/(s u), m/(s u)]
+columns      (n, 6)            S, D or U, with their units  [mixed]
 wrench       (L, 6)            in and out: [moment; force] on each link, about its origin  [N m, N]
 a, b         (6,)              tuples: position from its anchor and velocity of the point of force i on link a, or b
                                [m, m/s]
-point        (6,)              tuple: a or b
+point        (6,)              tuple: a or b  [m, m/s]
 r            (3,)              tuple: r from a to b  [m]
-Kqv, Kqq     (second_size,)    in and out: ∂f/∂v, ∂f/∂q, in blocks of second derivatives
+Kqv, Kqq     (second_size,)    in and out: ∂f/∂v, ∂f/∂q, in blocks of second derivatives  [J s/u², J/u²]
 
 Source: Featherstone 2008, chapter 2 (forces as wrenches, and their virtual work).
 """
@@ -203,8 +205,8 @@ def element_points(system, world, i, q):
 def between_anchors(system, world, a, b, q):
     """The vector from the anchor of link a to that of link b [m].
 
-    world     (L, 18)    poses of links
-    q         (n,)       configuration
+    world     (L, 18)    poses of links  [1, m, m/s, rad/s]
+    q         (n,)       configuration  [u]
     """
     ax, ay, az = anchor_place(system.links, system.geometry, world, a, q)
     bx, by, bz = anchor_place(system.links, system.geometry, world, b, q)

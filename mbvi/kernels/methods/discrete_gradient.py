@@ -22,6 +22,9 @@ CHORIN, without constraints, with constants α, β, γ, δ between 0 and 1:
 Differences of H that are rounding alone are taken as those of these gradients. The step equations are solved by
 Newton's iteration; its Jacobian, by differences, is kept while it contracts well.
 
+Units, with u the unit of a coordinate: t, h [s]; x, A [any unit]; out [J s/u]; impulses [J s/unit of g]; G [unit of g/u];
+difference, size [J]; out_q [u]; out_p [J s/u].
+
 Sources: Gonzalez, J. Nonlinear Sci. 6 (1996) and Physica D 132 (1999); Chorin, Hughes, McCracken & Marsden, Commun.
 Pure Appl. Math. 31 (1978).
 """
@@ -143,8 +146,8 @@ def is_rounding(difference, size):
 def multiply(out, A, x):
     """out = A x.
 
-    out, x    (n,)      out: written; x: read
-    A         (n, n)
+    out, x    (n,)      out: written; x: read  [any unit]
+    A         (n, n)    [any unit]
     """
     for i in range(x.shape[0]):
         total = 0.0

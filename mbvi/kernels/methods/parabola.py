@@ -18,6 +18,8 @@ the step solves R = Σ w [σ f + σ̇ p] = 0, or with forces that contribute to 
 
 by Newton's iteration with its derivative with respect to u, without the second derivatives of F.
 
+Units, with u the unit of a coordinate: t, tau, h [s]; c [1]; R [J/u], or of three points [J s/u].
+
 Source: Mutze, A simple variational integrator for general holonomic mechanical systems, sections 3 and 4.
 """
 

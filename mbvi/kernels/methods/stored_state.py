@@ -1,4 +1,9 @@
-"""States of the methods on coordinates and velocities, as they are stored during a run."""
+"""States of the methods on coordinates and velocities, as they are stored during a run.
+
+This module has no formula of its own: p is the momentum of `mbvi.kernels.mechanics.lagrangian`.
+
+Units: t [s].
+"""
 
 from mbvi.kernels.compiler.decorators import kernel
 from mbvi.kernels.mechanics.lagrangian import fill_gradient

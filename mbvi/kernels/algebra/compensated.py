@@ -1,6 +1,6 @@
 """Sums over many steps, with the rounding error of each sum kept apart.
 
-Units: x, low [any unit].
+Units: x, low, increment [any unit].
 """
 
 from mbvi.kernels.compiler.decorators import kernel

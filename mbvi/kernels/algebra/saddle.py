@@ -42,7 +42,7 @@ with the first place of each in parentheses. Blocks of node 0 and 1 have three r
 
 Units, with u the unit of a coordinate: J, A, x, y, products, scales, left, right [mixed]; rows, out, X [any unit]; M, Lvv
 [J s²/u²]; Lvq, Kqv [J s/u²]; Kqq [J/u²]; G_upper, G_lower [unit of g/u]; A_points, B_points, weights, ranks, least [1]; h
-[s].
+[s]; vv, vq, qv, qq [any unit]; reference [mixed].
 
 Sources: Wendlandt & Marsden 1997, section 6 (linear cost on trees); Duff, Erisman & Reid 2017, chapters 5 and 9;
 Higham, Accuracy and Stability of Numerical Algorithms (2002), section 14.4 (Gauss–Jordan elimination).

@@ -30,7 +30,7 @@ V_i of coordinate a is lane i of the `groups` lanes from a · groups on; lanes w
 below `width` is the number of lanes in a vector, 4 or 8, and an element is one vector.
 
 Units, with u the unit of a coordinate: h [s]; q, node_q, moves [u]; V, node_v, delta [u/s]; p, R, impulses [J s/u]; f [J/u];
-columns, rows, b, inverse [1]; M [u²/(J s²)], inverses; Lvq [J s/u²]; Lqq [J/u²].
+columns, rows, b, inverse [1]; M [u²/(J s²)], inverses; Lvq [J s/u²]; Lqq [J/u²]; limit [1].
 
 Sources: Marsden & West 2001, section 2.6 (symplectic partitioned Runge–Kutta methods); Hairer, Lubich & Wanner 2006,
 VI.6.

@@ -27,6 +27,8 @@ links       (L, 7)     System.links  [1]
 geometry    (L, 24)    System.geometry  [mixed]
 q, Q        (n,)       configuration  [u], u the unit of a coordinate
 
+Units of numbers: x, y, z, xx … yz [any unit]; n0, n1, n2 [kg m² or kg m]; p0, p1, p2 [kg m or kg]; scale, a0 … a3 [1].
+
 Source: Featherstone, Rigid Body Dynamics Algorithms (2008), section 7.3.
 """
 

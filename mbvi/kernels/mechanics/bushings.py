@@ -25,6 +25,8 @@ Kqv, Kqq     (second_size,)    in and out: ∂f/∂v, ∂f/∂q, in blocks of se
 Poses and velocities at q, v are in work.world, and for second derivatives the columns S, D and U. Work.bushing, the columns of
 which are named below, has what the bushing that was evaluated last consists of.
 
+Units of numbers: factor, x, y, z [any unit].
+
 Sources: Featherstone 2008, chapter 2 (forces as wrenches); Bullo & Murray, Automatica 35 (1999) (the potential of a rotation).
 """
 

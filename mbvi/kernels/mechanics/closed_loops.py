@@ -14,7 +14,8 @@ A passive velocity without a pivot is a motion without a drive. Else the drives'
 less their part along the rows of C, which is what drives may do against each other: so they have the least norm.
 
 Units, with u the unit of a coordinate, rad of a ball joint: t [s]; q [u]; v [u/s]; a, rates [u/s²]; tau, out [J/u]; lam
-[J/unit of g]; G, row [unit of g/u]; W [mixed]; by_q [J/u²]; by_v [J s/u²]; by_a, M [J s²/u²]; D [any unit]; tolerance [1].
+[J/unit of g]; G, row [unit of g/u]; W [mixed]; by_q [J/u²]; by_v [J s/u²]; by_a, M [J s²/u²]; D [any unit]; tolerance [1];
+factor [mixed].
 
 Source: Featherstone 2008, sections 8.5 to 8.7 (closed loops and their actuators).
 """

@@ -40,6 +40,8 @@ t          float      time  [s]
 Work.wrench_of, the columns of which are named in `wrenches`, has what the constraint that was evaluated last consists of.
 Contacts, and constraints on velocities alone, stand in `rolling`.
 
+Units of numbers: factor [1], or h [s]; weight [J/unit of g]; mx … nz, value [mixed].
+
 Sources: Wendlandt & Marsden 1997, eq. 58 and its section on the rigid body; Nikravesh 1988, chapter 6.
 """
 

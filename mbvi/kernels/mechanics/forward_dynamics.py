@@ -8,7 +8,7 @@ acceleration,
 with M = Lᵀ diag(d) L, of which L has an entry only where one velocity is before another on a path.
 
 Units, with u the unit of a coordinate, rad of a ball joint: t [s]; q [u]; v [u/s]; a [u/s²]; tau [J/u]; inverse [u²/(J s²)];
-before [1]; X, x [any unit].
+before [1]; X, x [any unit]; factor, b, c, d [any unit].
 
 Source: Featherstone 2008, sections 6.5 (the factors of a tree) and 7.3 (articulated bodies).
 """

@@ -29,6 +29,8 @@ inverse   (3,)             1/I₁, 1/I₂, 1/I₃  [1/(kg m²)]
 series    (3 TERMS + 3, 4)    work: terms of a series, in lanes
 room      (4,)             work, or more than four numbers
 
+Units of numbers: n0 … n2, g0 … g2, u0_less_1, u1 … u3, x, rates, weight [1]; turn [rad].
+
 Sources: Whittaker, A Treatise on the Analytical Dynamics of Particles and Rigid Bodies, § 69; Jorba & Zou, Exp. Math.
 14 (2005).
 """

@@ -17,6 +17,8 @@ rows      (k, 6)    constants of the constraints, see the column names below  [m
 angles    (L, 6)    cosines and sines by `planar_tree.fill_directions`  [rad, 1]
 q, v      (n,)      configuration and velocity  [rad, rad/s]
 
+Units of numbers: x, y [m], or of a direction [1].
+
 Source: Nikravesh, Computer-Aided Analysis of Mechanical Systems (1988), chapter 4 (planar joints).
 """
 

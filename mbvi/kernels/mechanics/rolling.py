@@ -32,6 +32,8 @@ G         (E,)          in and out: entries of the Jacobian, of contacts and edg
 
 Poses and columns at q are in work.
 
+Units of numbers: x, y, z, ux, uy, uz [1]; tx, ty, tz [rad/u]; mx, my, mz [m/u]; nx, ny, nz, ax, ay, az, rx, ry, rz [1/u].
+
 Sources: Neimark & Fufaev, Dynamics of Nonholonomic Systems (1972), chapter 2; Featherstone 2008, chapter 2 (wrenches).
 """
 

@@ -8,7 +8,7 @@ other entries are those of the coordinates.
 nq and nv are the numbers of coordinates and of velocities, nv = nq − number of ball joints.
 
 Units, with u the unit of a coordinate, rad of a ball joint: q [u]; v [u/s]; a [u/s²]; f [J/u]; columns [1 or 1/s]; K
-[J/u² or J s/u²]; dense, stored [J/u², J s/u² or J s²/u²]; out [J/u² or J s/u²].
+[J/u² or J s/u²]; dense, stored [J/u², J s/u² or J s²/u²]; out [J/u² or J s/u²]; factor [1].
 
 Source: Nikravesh, Computer-Aided Analysis of Mechanical Systems (1988), chapter 6 (Euler parameters: their rates, and
 torques).

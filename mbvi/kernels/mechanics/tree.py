@@ -36,7 +36,8 @@ In lanes every entry of these is a vector, except those of links, geometry and g
 
 Units of others: angles [rad, 1], see `sines`; row [mixed]; rows [1 or mixed]; p [J s/u]; f [J/u]; M, Lvv [J s²/u²]; Lvq, Lqv
 [J s/u²]; Lqq [J/u²]; S, D [rad/u, m/u]; inertia [kg, kg m, kg m²]; momentum [kg m²/s, kg m/s]; m [kg]; Nx, Ny, Nz [kg m²/s];
-Px, Py, Pz [kg m/s]; hx, hy, hz [kg m]; wx, wy, wz [rad/s]; ux, uy, uz [m/s].
+Px, Py, Pz [kg m/s]; hx, hy, hz [kg m]; wx, wy, wz [rad/s]; ux, uy, uz [m/s]; x, rate [u, u/s]; gx, gy, gz [m/s²]; angle
+[rad]; ax … cz [any unit].
 
 Sources: Featherstone, Rigid Body Dynamics Algorithms (2008), chapters 2 (twists and wrenches) and 6 (composite inertias
 and the mass matrix). The other derivatives follow from ∂S_j/∂q_k = S_k × S_j for an ancestor k of j.

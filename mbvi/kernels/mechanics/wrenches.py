@@ -14,6 +14,8 @@ wrench     (9,)       moment about the origin of b's columns, force, moment abou
 
 Work.wrench_of, the columns of which are named below, has what the constraint that was evaluated last consists of.
 
+Units of numbers: x, y, z [m], or of a direction [1]; mx … nz [mixed].
+
 Source: Wendlandt & Marsden 1997, the section on the rigid body.
 """
 

@@ -23,7 +23,7 @@ Differences of H that are rounding alone are taken as those of these gradients. 
 Newton's iteration; its Jacobian, by differences, is kept while it contracts well.
 
 Units, with u the unit of a coordinate: t, h [s]; x, A [any unit]; out [J s/u]; impulses [J s/unit of g]; G [unit of g/u];
-difference, size [J]; out_q [u]; out_p [J s/u].
+difference, size [J]; out_q [u]; out_p [J s/u]; product [J]; factor, of_q, of_p [1].
 
 Sources: Gonzalez, J. Nonlinear Sci. 6 (1996) and Physica D 132 (1999); Chorin, Hughes, McCracken & Marsden, Commun.
 Pure Appl. Math. 31 (1978).

@@ -40,7 +40,7 @@ WRITTEN = re.compile(r"\b(out|work|overwritten)\b")
 class Kernel:
     """What the source of a kernel says.
 
-    module        where it stands, below mbvi.kernels
+    module        where it stands, below mbvi.kernels, or the few that stand elsewhere, below mbvi
     parameters    its arguments, in their order
     arrays        those that are certainly arrays; more are found by what it calls
     written       those that it writes to itself
@@ -122,9 +122,9 @@ def kernels() -> dict[tuple[str, str], Kernel]:
     """All kernels, by the module that has the name and the name, with all arguments that are arrays or are passed on as such."""
     found: dict[tuple[str, str], Kernel] = {}
     imports: list[tuple[str, str, str]] = []
-    for path in sorted(FOLDER.rglob("*.py")):
+    for path in sorted(FOLDER.parent.rglob("*.py")):
         tree = ast.parse(path.read_text(encoding="utf-8"))
-        module = ".".join(path.relative_to(FOLDER).with_suffix("").parts)
+        module = ".".join(path.relative_to(FOLDER.parent).with_suffix("").parts).removeprefix("kernels.")
         for node in tree.body:
             if isinstance(node, ast.FunctionDef) and is_kernel(node):
                 found[module, node.name] = read(node, module, ast.get_docstring(tree) or "")

@@ -12,6 +12,8 @@ This module makes arrays, and has no formula of its own: the formulas of their n
 them.
 
 Units of the kernels: out, x, y [any unit].
+
+Sources: those of `mbvi.kernels.galerkin.steps`, and of the modules that it names.
 """
 
 import math

@@ -3,6 +3,8 @@
 This module has no formula of its own: p is the momentum of `mbvi.kernels.mechanics.lagrangian`.
 
 Units: t [s].
+
+Sources: those of `mbvi.kernels.mechanics.lagrangian`.
 """
 
 from mbvi.kernels.compiler.decorators import kernel

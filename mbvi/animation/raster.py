@@ -71,7 +71,7 @@ def fill_screen(screen, world, camera, focus, width, height):
 
 @solver_kernel
 def span(value, slope, first, last):
-    """Of the whole numbers i from first to last the first and last ones with value + i slope ≥ 0."""
+    """The first and the last of the whole numbers i from first to last with value + i slope ≥ 0."""
     if slope > 0.0:
         return max(first, np.ceil(-value / slope)), last
     if slope < 0.0:

@@ -8,6 +8,11 @@ Where no triangle is, which is most of a picture, it is as it was before but for
 and last sample with a triangle are kept, and all work is done between them.
 
 No solver calls these kernels, which is why they do not stand with the solvers'.
+
+Units, where a sample, a pixel and a number of one have 1: world, vertices, floor, bias, x, y, z, limits, shadows [m]; turned,
+normals, up [1]; matrices, camera, sun [1, m], axes of the sun to the right and up [1/m]; screen [1, 1/m], or of parallel rays
+[1, m]; depth [1/m], or of parallel rays [m]; picture, behind, colors, to_srgb [1]; owners, faces, nearest, first, last, places,
+shadow_first, shadow_last, t [1].
 """
 
 import numpy as np
@@ -127,7 +132,10 @@ def fill_nearest(depth, nearest, first, last, screen, faces, is_perspective):
 
 @solver_kernel
 def in_sunlight(sun, x, y, z, size):
-    """Column and row of a point in the sun's picture, of so many samples along an edge, and its depth there."""
+    """Column and row of a point in the sun's picture, of so many samples along an edge, and its depth there.
+
+    sun   (4, 3)   right, up and forward axes, and place
+    """
     X = Y = Z = 0.0
     for k in range(3):
         d = (x, y, z)[k] - sun[3, k]
@@ -142,7 +150,10 @@ def in_sunlight(sun, x, y, z, size):
 
 @solver_kernel
 def lit_part(shadows, column, row, limit):
-    """The part, 0 to 1, of the sun's light: of nine neighbours in its picture (S, S) those whose depth is at most the limit."""
+    """The part, 0 to 1, of the sun's light: of nine neighbours in its picture those whose depth is at most the limit.
+
+    shadows   (S, S)   depth as seen from the sun
+    """
     seen = 0
     for j in range(-1, 2):
         for i in range(-1, 2):
@@ -153,14 +164,20 @@ def lit_part(shadows, column, row, limit):
 
 @solver_kernel
 def has_neighbours(first, last, column, row):
-    """Whether any of nine neighbours lies between the first and the last sample of its row (S,) that has a triangle."""
+    """Whether any of nine neighbours lies between the first and the last sample of its row that has a triangle.
+
+    first, last   (S,)   of every row
+    """
     before = min(first[row - 1], first[row], first[row + 1]) <= column + 1
     return before and max(last[row - 1], last[row], last[row + 1]) >= column - 1
 
 
 @solver_kernel
 def has_samples(nearest, column, row):
-    """Whether any sample of a pixel has a triangle."""
+    """Whether any sample of a pixel has a triangle.
+
+    nearest   (2H, 2W)   triangle in each sample
+    """
     for sample in range(SAMPLES * SAMPLES):
         if nearest[SAMPLES * row + sample // SAMPLES, SAMPLES * column + sample % SAMPLES] >= 0:
             return True
@@ -198,7 +215,10 @@ def fill_ground(places, limits, camera, focus, sun, up, floor, bias, size):
 
 @solver_kernel
 def seen_color(t, i, j, screen, world, normals, colors, faces, shadows, camera, sun, up, bias):
-    """Red, green and blue, linear, of a triangle in the sample at column i and row j."""
+    """Red, green and blue, linear, of triangle t in the sample at column i and row j.
+
+    Arguments are those of `fill_picture`.
+    """
     A, B, C = faces[t, 0], faces[t, 1], faces[t, 2]
     ax, ay = screen[A, 0], screen[A, 1]
     ux, uy, vx, vy = screen[B, 0] - ax, screen[B, 1] - ay, screen[C, 0] - ax, screen[C, 1] - ay

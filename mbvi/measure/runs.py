@@ -117,6 +117,12 @@ class Curve(NamedTuple):
                 return Curve(self.label, self.steps[: k + 1], self.errors[: k + 1], self.seconds[: k + 1])
         return self
 
+    def without_zeros(self) -> Curve:
+        """The curve without errors of 0, for which logarithmic axes have no place; its label says if it has no others."""
+        kept = self.errors != 0.0
+        label = self.label if kept.any() else f"{self.label}: without error"
+        return Curve(label, self.steps[kept], self.errors[kept], self.seconds[kept])
+
 
 def _labels(steps: Sequence[float]) -> list[str]:
     """Labels of increasing steps on a logarithmic axis, of which those are empty that would be written over the one before.
@@ -142,6 +148,8 @@ def draw(title: str, details: str, label: str, curves: Sequence[Curve], unresolv
     Errors below `unresolved` are on grey; a line stands at `goal`.
     """
     curves = [curve.until_round_off(unresolved) for curve in curves]
+    is_logarithmic = any(np.any(curve.errors > 0) for curve in curves)
+    curves = [curve.without_zeros() for curve in curves] if is_logarithmic else curves
     with style.fonts(title):
         drawing = style.new_figure(9.5, 4.0)
         left, right = drawing.subplots(1, 2, sharey=True)
@@ -154,11 +162,7 @@ def draw(title: str, details: str, label: str, curves: Sequence[Curve], unresolv
         left.set_ylabel(label)
         for axes, text in ((left, "step [s]"), (right, "wall time [ms]")):
             style.dress(axes)
-            axes.set(
-                xscale="log",
-                yscale="log" if any(np.any(curve.errors > 0) for curve in curves) else "linear",
-                xlabel=text,
-            )
+            axes.set(xscale="log", yscale="log" if is_logarithmic else "linear", xlabel=text)
             style.plain_log(axes.xaxis)
             if goal:
                 axes.axhline(goal, color=style.GREY, linewidth=0.8, zorder=0)

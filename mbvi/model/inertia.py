@@ -18,6 +18,7 @@ from mbvi.recording import array, decide, dot
 
 Floats = NDArray[np.float64]
 
+NEAR = 0.03  # distance from a limit, as part of it, at which a number has one digit more
 ZERO = 1e-12  # part of the largest principal moment that rounding leaves of a moment of 0
 
 
@@ -115,7 +116,8 @@ def inertia_roundings(inertia: Any, mass: float, arm: Floats | None) -> Iterator
 
 def _share(value: float, trace: float) -> str:
     """An inertia, and its part of the trace."""
-    return f"{value:.3g} kg m²" + (f", {value / trace:.2g} of the trace" if trace > 0 else "")
+    digits = 3 if abs(value - ROUNDING * trace) < NEAR * ROUNDING * trace else 2
+    return f"{value:.3g} kg m²" + (f", {value / trace:.{digits}g} of the trace" if trace > 0 else "")
 
 
 def _moments(inertia: Floats) -> list[float]:

@@ -21,7 +21,7 @@ import numpy as np
 from mbvi.errors import ModelError
 from mbvi.model import graph
 from mbvi.model.base import Element, documented_unit, one_line
-from mbvi.model.constraints import prescribed_twice
+from mbvi.model.constraints import FARTHEST, prescribed_twice
 from mbvi.model.description import Description, Initial
 from mbvi.model.directions import quaternion
 from mbvi.model.expressions import (
@@ -48,6 +48,7 @@ from mbvi.model.units import ANGULAR, check_unit, unit_of
 from mbvi.recording import is_finite
 
 LARGEST = 1e50
+WHOLE_TURNS = "beyond, too few digits are left of an angle: take whole turns off"
 """Size of numbers up to which the mass properties of bodies, products of six of them, are finite."""
 MOST_TOLERANCE = 0.01
 """Largest tolerance of loops, far above what rounding explains."""
@@ -380,6 +381,10 @@ def _initial_problems(initial: Initial, joint: Joint, is_point: bool = False) ->
             yield Problem((key,), wrong(expected, show(value), ANGLES if is_of_angles else ""))
     if isinstance(initial.position, tuple) and _has_quaternion(joint) and len(initial.position) == count:
         yield from quaternion_problems(initial.position[-4:], "position")
+    places = initial.position if isinstance(initial.position, tuple) else (initial.position,)
+    for value, unit in zip(places, joint.coordinate_units, strict=False):
+        if unit == "rad" and isinstance(value, float) and abs(value) > FARTHEST:
+            yield Problem(("position",), wrong(f"angles of size at most {FARTHEST:g} rad", show(value), WHOLE_TURNS))
 
 
 def _sizes(joint: Joint, key: str, is_point: bool) -> set[int]:

@@ -50,11 +50,13 @@ def stops_of(model: Description) -> Iterator[Stop]:
 
 
 def frictions_of(model: Description) -> Iterator[Friction]:
-    """The dry frictions of a resolved model."""
+    """The dry frictions of a resolved model; one of 0 is none, as that of a stop."""
     for name, element in model.contacts.items():
         if isinstance(element, DryFriction):
             own = model.joints[element.joint].friction if element.kinetic is None else element.kinetic
             static = own if element.static is None else element.static
+            if not plain(static) > 0:
+                continue
             held = PrescribedCoordinate(joint=element.joint, coordinate=element.coordinate, value=0.0)
             yield Friction(name, held, plain(own), plain(static), _unit(model, element.joint, str(element.coordinate)))
 

@@ -44,7 +44,7 @@ def fill_touch_places(out, c, system, work, q):  # type: ignore[no-untyped-def]
 
     out    (states, 3)    out, places in the world [m]
     c      int            row of System.touches
-    q      (states, n)    configurations
+    q      (states, n)    configurations [u], u the unit of a coordinate
     """
     for s in range(q.shape[0]):
         fill_constraint_geometry(system, work, q[s])
@@ -55,10 +55,10 @@ def fill_touch_places(out, c, system, work, q):  # type: ignore[no-untyped-def]
 def fill_place_slopes(out, c, system, work, t, q):  # type: ignore[no-untyped-def]
     """Derivatives of an expression by its variables in many states.
 
-    out    (states, variables)    out [unit of the expression over that of the variable]
+    out    (states, variables)    out [any unit], that of the expression over that of the variable
     c      int                    row of System.expressions
     t      (states,)              [s]
-    q      (states, n)            configurations
+    q      (states, n)            configurations [u], u the unit of a coordinate
     """
     for s in range(q.shape[0]):
         fill_world(system, work, q[s], work.zero)

@@ -23,7 +23,7 @@ from mbvi.errors import ModelError
 from mbvi.model.arguments import check_kind, checked_path
 from mbvi.model.expressions import show, wrong
 from mbvi.results import phases, storage, stored_measurements
-from mbvi.results.contacts import ContactEvents, contact_forces, contact_names, gaps, slips
+from mbvi.results.contacts import WIDTH, ContactEvents, contact_forces, contact_names, gaps, slips
 from mbvi.results.force_table import force_table
 from mbvi.results.frame_table import frame_table
 from mbvi.results.measurements import Course, Measured, measurement_table, measurements
@@ -792,6 +792,14 @@ class Trajectory:
         storage.make(path, made, columns(self.t, self.q, self.p, stored))
 
 
+def _touched(found: storage.Header) -> Array | None:
+    """What happened to contacts, nothing to those of which no friction is left; None without any."""
+    if found.contacts:
+        return found.contact_events
+    has_some = not isinstance(found.system, storage.Nameplate) and found.system.has_contacts
+    return np.empty((0, WIDTH + 2 * found.system.dimension)) if has_some else None
+
+
 def read(path: str | os.PathLike[str], system: System | None = None) -> Trajectory:
     """Read a trajectory's file, also one that a run still writes or did not end.
 
@@ -862,7 +870,7 @@ def read(path: str | os.PathLike[str], system: System | None = None) -> Trajecto
         findings=findings,
         events=occurrences_of(found.system, found.events, found.occurrences),
         end=found.end,
-        contact_events=found.contact_events if found.contacts else None,
+        contact_events=_touched(found),
         samples=samples,
     )
 

@@ -376,6 +376,23 @@ class ContactSteps:
             remedy = "hold the motion in a plane, as by a planar joint, or leave the friction out"
             raise ModelError(f"contacts.{name}: {wrong('a stop that slips along one direction', found, remedy)}")
 
+    def _check_reach(self, instant: Instant, touching: Array) -> None:
+        """Refuse stops that go on to close after an impact, since drives or constraints leave no impulse that stops them.
+
+        Raises
+        ------
+        StepError
+        """
+        near = touching[instant.rates()[touching] < -instant.still]
+        if not len(near):
+            return
+        mobility = np.einsum("in,in->i", instant.J[near], instant.responses(instant.J[near]))
+        for i in near[mobility <= 0.0][:1]:
+            raise StepError(
+                f"drives or constraints move {self.contacts.names[i]} into its stop at t = {instant.t:.6g} s, where no impact "
+                f"can hold it; let the drive end before, or leave the stop out"
+            )
+
     def _is_watched(self) -> bool:
         """Whether something has just begun, so that a step is looked at as a whole."""
         return bool((self._is == LEAVING).any() or (np.abs(self._slides) == FRESH).any())
@@ -467,6 +484,7 @@ class ContactSteps:
         if not (instant.rates()[touching] < -instant.still).any():
             return
         impact = instant.impact(touching)
+        self._check_reach(instant, touching)
         for i in np.flatnonzero(impact.impulses).tolist():
             notes.add(i, IMPACT, float(impact.impulses[i]), float(impact.energies[i]))
         first = len(self.contacts.names) - len(self.contacts.rubs)

@@ -50,9 +50,9 @@ def fill_gravity(tau, row, zero, system, own, q):  # type: ignore[no-untyped-def
 
     tau     (nv,)      out  [J/u], u the unit of a coordinate
     row     (L, 33)    work
-    zero    (nv,)      zeros
+    zero    (nv,)      zeros  [u/s, u/s²]
     own     DynamicsWork
-    q       (n,)       coordinates
+    q       (n,)       coordinates  [u]
     """
     fill_forces_of_motion(tau, row, system, own.first, q, zero, zero)
 
@@ -61,13 +61,15 @@ def fill_gravity(tau, row, zero, system, own, q):  # type: ignore[no-untyped-def
 def fill_frame(pose, jacobian, row, columns, system, own, link, frame, reference, q):  # type: ignore[no-untyped-def]
     """The pose of a frame in the world, and its Jacobian.
 
-    pose                (24,)         out: rotation, row by row (9), and place (3)
-    jacobian            (6 nv,)       out, row by row: linear, then angular; zero before
+    pose                (24,)         out: rotation, row by row (9), and place (3)  [1, m]
+    jacobian            (6 nv,)       out, row by row: linear, then angular; zero before  [m/u, rad/u], u the unit of a
+                                  coordinate
     row, columns        (L, 33), (nv, 24)    work
     own                 DynamicsWork
-    link, frame         int, (12,)    the frame in its link, see `mbvi.kernels.mechanics.frames`
+    frame               (12,)         the frame in its link, see `mbvi.kernels.mechanics.frames`  [1, m]
+    link                int           that link
     reference           int
-    q                   (n,)          coordinates
+    q                   (n,)          coordinates  [u]
     """
     space = Space(own.first, own.nv, row, columns, pose)
     frames.fill_path(system, space, link, frame, q, q, False)

@@ -18,9 +18,12 @@ from numpy.typing import ArrayLike
 from mbvi.errors import ModelError, ModelWarning, stack_level
 from mbvi.kernels import layout
 from mbvi.kernels.mechanics.functions import function_of
+from mbvi.model.constraints import FARTHEST
 from mbvi.model.description import Initial
 from mbvi.model.directions import cross
+from mbvi.model.expressions import show, wrong
 from mbvi.model.graph import is_backward, loop_of
+from mbvi.model.resolve import WHOLE_TURNS
 from mbvi.model.rotations import rotation_matrix
 from mbvi.model.rounding import ROUND_OFF, is_unit, off_unit
 from mbvi.system.attitudes import Attitudes
@@ -125,6 +128,7 @@ def find_start(
     forget_counts(system)
     is_own = q is None and v is None and system._starts_as_its_model
     start = found_start(system, q, v, t, project, find_start)
+    _check_angles(system, start.q)
     count_redundant(system, start.q, t)
     check_regular(system, start.q, t)
     if is_own and system.homes is not None:
@@ -133,6 +137,20 @@ def find_start(
     if not is_finite:
         raise ModelError("initial_v: expected a state of finite energy, found one that is not a finite number [J]")
     return start._replace(p=p[0])
+
+
+def _check_angles(system: BaseSystem, q: Array) -> None:
+    """Refuse angles of which too few digits are left within a turn."""
+    far = _far_angles(system, q)
+    if len(far):
+        expected = f"an angle of size at most {FARTHEST:g} rad at the start"
+        raise ModelError(f"{system.coordinate_names[far[0]]}: {wrong(expected, show(float(q[far[0]])), WHOLE_TURNS)}")
+
+
+def _far_angles(system: BaseSystem, q: Array) -> Array:
+    """The numbers of coordinates, of states q (..., n), that are such angles in one of them."""
+    are_angles = np.array([unit == "rad" for unit in system.coordinate_units])
+    return np.flatnonzero(are_angles & (np.abs(q).reshape(-1, len(are_angles)).max(axis=0, initial=0.0) > FARTHEST))
 
 
 def initial_state(system: BaseSystem) -> tuple[Array, Array]:
@@ -192,7 +210,7 @@ def starting_momenta(system: BaseSystem, q: Array, v: Array) -> Array | None:
 
     None where `find_start` has to be asked: there are constraints, one of them is no such state, or their matrices are large.
     """
-    if system.constraint_count or system.dimension > TOGETHER:
+    if system.constraint_count or system.dimension > TOGETHER or len(_far_angles(system, q)):
         return None
     t = np.zeros(len(q))
     is_finite, p = _momenta(system, t, q, v)

@@ -40,8 +40,8 @@ def fill_all_poses(places, rotations, system, work, q):  # type: ignore[no-untyp
     """Places and rotations of all links in many states.
 
     places     (links, states, 3)       out  [m]
-    rotations  (links, states, 3, 3)    out, link to world
-    q          (states, n)
+    rotations  (links, states, 3, 3)    out, link to world  [1]
+    q          (states, n)              [u], u the unit of a coordinate
     """
     for i in range(q.shape[0]):
         fill_world(system, work, q[i], work.zero)
@@ -57,8 +57,8 @@ def fill_all_poses(places, rotations, system, work, q):  # type: ignore[no-untyp
 def fill_quaternions(quaternions, rotations):  # type: ignore[no-untyped-def]
     """Unit quaternions w, x, y, z of rotations, with w ≥ 0, from the largest of their components.
 
-    quaternions   (states, 4)       out
-    rotations     (states, 3, 3)
+    quaternions   (states, 4)       out  [1]
+    rotations     (states, 3, 3)    [1]
 
     Source: Shepperd 1978.
     """

@@ -31,11 +31,12 @@ DIFFERENCE = 1e-3  # step of the differences [rad, m, –]
 def add_wrenches(out, each, owners, system, work, t, q, lam):  # type: ignore[no-untyped-def]
     """Add the wrenches of constraints in many states to those of their owners.
 
-    out      (owners, states, 6)   moment about the world's origin [N m], force [N]
-    each     (k, 6)                overwritten
-    owners   (k,)                  of every constraint, −1 if it has none
+    out      (owners, states, 6)   in and out: moment about the world's origin [N m], force [N]
+    each     (k, 6)                overwritten, the same for a multiplier of 1 [unit of g, unit of g/m]
+    owners   (k,)                  of every constraint, −1 if it has none [1]
     t        (states,)             [s]
-    q, lam   (states, n), (states, k)
+    q        (states, n)           [u], u the unit of a coordinate
+    lam      (states, k)           multipliers [J/unit of g]
     """
     for i in range(q.shape[0]):
         fill_wrenches(each, system, work, t[i], q[i])

@@ -1,12 +1,16 @@
-"""Docstrings of kernels: the shape of every array that they take, and which of these they write to.
+"""Docstrings of kernels: the shape and the unit of every array that they take, and which of these they write to.
 
 A shape stands behind the names of its arrays, in a row of a table or in a sentence, as in "g, g_t (k,)". A kernel may refer to
 another one by "Arguments are those of `name`", or to the table at the head of its file by "Arguments: see the head of this file".
+
+A unit stands in brackets, in the row of its array or behind names in a paragraph "Units", as in "Units: q [u]; v, w [u/s]". What
+the head of a file says of the unit of a name holds for all of its kernels. Work needs no unit, and what is a
+number alone has [1]. A kernel that takes times or steps names theirs too, and one that takes neither has a unit somewhere.
 """
 
 import ast
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
@@ -22,6 +26,13 @@ NAMES = r"\w+(?:(?:, | … )\w+)*"
 ROW = re.compile(rf"(?<![\w.])({NAMES})\s+({SHAPE})")
 OTHER = re.compile(r"[Aa]rguments are those of `(\w+)`")
 HEAD = re.compile(r"[Aa]rguments: see the head of this file")
+WORD = r"(?:unit|any|mixed|of|or|in|out|the|input|per|m|rad|s|kg|N|J|W|u|g|f|ψ|ns|1|–)[²³]?(?![\w²³])"
+UNIT = rf"(?<![\w)\]])\[{WORD}(?:[ ,;:/()]+{WORD}|\))*\]"
+UNITS = re.compile(r"^Units\b.*?(?=\n\n|\Z)", re.DOTALL | re.MULTILINE)
+NAMED = re.compile(rf"(?<![\w.])({NAMES}),?\s+({UNIT})")
+WORK = re.compile(r"(?:[\s,]*\([^()]*\))*\s*work\b")
+ITEM_END = re.compile(r"\n\n|\n\w[\w, …]* {2}")
+TIMES = ("t", "t0", "h", "tau")
 WRITTEN = re.compile(r"\b(out|work|overwritten)\b")
 
 
@@ -29,7 +40,7 @@ WRITTEN = re.compile(r"\b(out|work|overwritten)\b")
 class Kernel:
     """What the source of a kernel says.
 
-    module        where it stands, below mbvi.kernels
+    module        where it stands, below mbvi.kernels, or the few that stand elsewhere, below mbvi
     parameters    its arguments, in their order
     arrays        those that are certainly arrays; more are found by what it calls
     written       those that it writes to itself
@@ -111,9 +122,9 @@ def kernels() -> dict[tuple[str, str], Kernel]:
     """All kernels, by the module that has the name and the name, with all arguments that are arrays or are passed on as such."""
     found: dict[tuple[str, str], Kernel] = {}
     imports: list[tuple[str, str, str]] = []
-    for path in sorted(FOLDER.rglob("*.py")):
+    for path in sorted(FOLDER.parent.rglob("*.py")):
         tree = ast.parse(path.read_text(encoding="utf-8"))
-        module = ".".join(path.relative_to(FOLDER).with_suffix("").parts)
+        module = ".".join(path.relative_to(FOLDER.parent).with_suffix("").parts).removeprefix("kernels.")
         for node in tree.body:
             if isinstance(node, ast.FunctionDef) and is_kernel(node):
                 found[module, node.name] = read(node, module, ast.get_docstring(tree) or "")
@@ -154,6 +165,44 @@ def said_of(each: Kernel) -> dict[str, str]:
     return said
 
 
+def works(text: str) -> set[str]:
+    """Every name of which a docstring says that it is work, whose numbers mean nothing outside."""
+    return {name for name, said in rows(text).items() if WORK.match(said)}
+
+
+def named_units(text: str) -> set[str]:
+    """Every name of which a docstring gives the unit, and those of work, which needs none."""
+    items = {name: ITEM_END.split(said)[0] for name, said in rows(text).items()}
+    found = works(text) | {name for name, said in items.items() if re.search(UNIT, " ".join(said.split()))}
+    for paragraph in UNITS.findall(text):
+        for match in NAMED.finditer(" ".join(paragraph.split())):
+            found |= set(re.split(r", | … ", match[1]))
+    for line in text.splitlines():  # a number, of which no shape is given
+        match = re.match(rf"({NAMES})\s+(?:float\b|\[).*", line)
+        if match and re.search(UNIT, line):
+            found |= set(re.split(r", | … ", match[1]))
+    return found
+
+
+def unit_texts(each: Kernel) -> list[str]:
+    """The docstring of a kernel, that of its file, and those that it refers to."""
+    others = [kernels()[each.module, name] for name in OTHER.findall(" ".join(each.doc.split()))]
+    return [each.doc, each.head, *(text for other in others for text in unit_texts(other))]
+
+
+def asked_units(each: Kernel) -> list[str]:
+    """What a kernel takes of arrays and of times."""
+    return [name for name in each.parameters if name in each.arrays or name in TIMES]
+
+
+def without_unit(each: Kernel) -> list[str]:
+    """The arrays and times of a kernel without a unit; all that it takes, if it takes neither and no unit is said at all."""
+    texts, asked = unit_texts(each), asked_units(each)
+    if not asked:
+        return [] if any(re.search(UNIT, " ".join(text.split())) for text in texts) else each.parameters
+    return [name for name in asked if name not in set().union(*map(named_units, texts))]
+
+
 EVERY = [each for (module, _), each in kernels().items() if module == each.module]
 
 
@@ -168,6 +217,26 @@ def test_outputs_are_named(each):
     said = said_of(each)
     missing = [name for name in each.parameters if name in each.written and not WRITTEN.search(said.get(name, ""))]
     assert not missing, f"{each}: the docstring does not say that it writes to {', '.join(missing)}"
+
+
+@pytest.mark.parametrize("each", EVERY, ids=str)
+def test_units_are_named(each):
+    missing = without_unit(each)
+    assert not missing, f"{each}: the docstring names no unit of {', '.join(missing)}"
+
+
+@pytest.mark.parametrize("each", [each for each in EVERY if each.parameters and len(unit_texts(each)) == 2], ids=str)
+def test_units_that_are_taken_away_are_missed(each):
+    doc, head = (re.sub(r"\[[^\]]*\]", "", text) for text in (each.doc, each.head))
+    missing = [name for name in asked_units(each) if name not in works(doc) | works(head)]
+    assert without_unit(replace(each, doc=doc, head=head)) == (missing if asked_units(each) else each.parameters)
+
+
+def test_one_unit_that_is_taken_away_is_missed():
+    """A unit that stood in the docstring, and one that stood at the head of the file."""
+    in_row, in_head = kernels()["mechanics.lagrangian", "fill_energies"], kernels()["galerkin.steps", "store_state"]
+    assert without_unit(replace(in_row, doc=in_row.doc.replace("  [J]", ""))) == ["kinetic", "potentials"]
+    assert without_unit(replace(in_head, head=in_head.head.replace("all_p [J s/u]", "all_p"))) == ["p"]
 
 
 def test_kernels_are_found():

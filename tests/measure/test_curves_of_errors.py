@@ -34,3 +34,12 @@ def test_no_drawn_curve_folds_back():
     figure = draw("title", "details", "error", [Curve("a", STEPS, errors, 1 / STEPS)], 1e-15)
     for axes in figure.axes:
         assert np.all(np.diff(axes.lines[0].get_ydata()) < 0)
+
+
+def test_errors_of_zero_are_not_drawn_as_a_fall():
+    errors = np.array([1e-3, 1e-6, 0.0, 0.0])
+    curves = [Curve("a", STEPS[:4], errors, 1 / STEPS[:4]), Curve("b", STEPS[:4], 0 * errors, 1 / STEPS[:4])]
+    (left, _) = draw("title", "details", "error", curves, 1e-15).axes
+    first, second = (line for line in left.get_lines() if not line.get_label().startswith("_"))
+    assert first.get_ydata().tolist() == [1e-3, 1e-6] and len(second.get_ydata()) == 0
+    assert [first.get_label(), second.get_label()] == ["a", "b: without error"]

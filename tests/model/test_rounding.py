@@ -83,6 +83,8 @@ def test_inertias_beyond_rounding():
         ModelError, match=r"the largest does by 0\.0021 kg m², 0\.00052 of the trace; rounding explains 0\.0005"
     ):
         model_of(inertia=(1, 1, 2.0021))
+    with pytest.raises(ModelError, match=r"0\.000505 of the trace; rounding explains 0\.0005 of the trace"):
+        model_of(inertia=(1, 1, 2.00202))
     with pytest.raises(
         ModelError, match=r"off by 0\.01 kg m², 0\.0033 of the trace; rounding explains 0\.0005 of the trace$"
     ):

@@ -138,9 +138,12 @@ def two_rods(upper: float, lower: float, degrees: tuple[float, float]) -> mbvi.M
 
 @pytest.mark.parametrize("masses", [(1.0, 1e6), (1e-9, 1.0)])
 def test_errors_of_several_passages(masses: tuple[float, float]) -> None:
-    """Of masses far apart: each passage of a singular position shifts the energy, none by ten times what it was before."""
+    """Of masses far apart: each passage of a singular position shifts the energy, none by ten times what it was before.
+
+    After more of them the motion is that of rounding, and some steps have no solution.
+    """
     with pytest.warns(mbvi.AccuracyWarning, match="almost without inertia, since masses are far apart: ") as warned:
-        run = mbvi.simulate(two_rods(*masses, (60, 40)), "simpson", step=2e-3, duration=5)
+        run = mbvi.simulate(two_rods(*masses, (60, 40)), "simpson", step=2e-3, duration=2.2)
     assert "try step=0.0005" in str(warned[0].message)
     assert run.findings[0].t == pytest.approx(0.5, abs=0.3)
 

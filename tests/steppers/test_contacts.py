@@ -476,3 +476,17 @@ def test_what_a_stop_holds_does_not_slip_when_others_do(formulation):
         ("at elbow", "stick"),
         ("at elbow", "slip"),
     ]
+
+
+@pytest.mark.parametrize("kinetic", [0.0, 1e-3])
+def test_a_friction_that_vanishes_lets_go(kinetic, tmp_path):
+    """As at the end of a sweep: one of 0 is none, and nothing holds what falls."""
+    model = mbvi.Model(
+        name="slide",
+        bodies={"load": mbvi.Body(mass=2)},
+        joints={"rail": mbvi.Prismatic(parent="world", child="load", axis=(0, 0, 1))},
+        contacts={"rubbing": mbvi.DryFriction(joint="rail", kinetic=kinetic)},
+    )
+    run = mbvi.simulate(model, "simpson", step=0.01, duration=0.5, path=tmp_path / "a.h5")
+    assert run.v[-1, 0] == pytest.approx(-0.5 * (9.81 - kinetic / 2), abs=1e-12)
+    assert list(mbvi.read(tmp_path / "a.h5").contact_forces()) == (["rubbing"] if kinetic else [])

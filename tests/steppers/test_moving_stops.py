@@ -102,3 +102,18 @@ def test_a_stop_that_jumps_is_refused():
         ModelError, match=r"contacts\.table\.height.*a motion that can be differentiated twice, found hold"
     ):
         shaken().replaced({"contacts": {"table": table}}).resolved()
+
+
+@pytest.mark.parametrize("formulation", ["tree", "embedding"])
+@pytest.mark.parametrize("height", [0.0, -0.3])
+def test_a_drive_that_goes_through_a_stop_is_named(height, formulation):
+    """No impulse stops what a drive moves: the run ends there, and says so at once."""
+    model = mbvi.Model(
+        name="press",
+        bodies={"ram": mbvi.Body(mass=1)},
+        joints={"rail": mbvi.Prismatic(parent="world", child="ram", axis=(0, 0, 1))},
+        constraints={"motor": mbvi.PrescribedCoordinate(joint="rail", value="-t")},
+        contacts={"anvil": mbvi.PlaneStop(body_a="world", body_b="ram", normal=(0, 0, 1), height=height)},
+    )
+    with pytest.raises(mbvi.StepError, match=rf"move anvil into its stop at t = {abs(height):.6g} s"):
+        mbvi.simulate(model, "simpson", step=0.01, duration=1.0, formulation=formulation)

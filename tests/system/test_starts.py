@@ -574,3 +574,26 @@ def test_a_screw_that_closes_a_loop_has_the_angle_of_its_displacement(angle):
     screw = mbvi.Screw(parent="world", child="b", axis=(1, 2, 2), pitch=0.4, position=(0.1, 0.2, 0.3), offset=(0, 1, 0))
     q, v = nearest_joint_state(screw, joint_motion(screw, np.array([angle]), np.array([0.7])))
     assert q == pytest.approx([angle], abs=1e-12) and v == pytest.approx([0.7], abs=1e-12)
+
+
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+def test_angles_of_which_no_digits_are_left_are_refused(formulation):
+    """1e17 rad are known to 16 rad; sums of turns that are formed in steps would be wrong without a word."""
+    pivot = mbvi.Revolute(parent="world", child="rod", axis=(0, 1, 0))
+
+    def model(angle):
+        start = {"pivot": mbvi.Initial(position=angle)}
+        return mbvi.Model(
+            name="rod", formulation=formulation, bodies={"rod": ROD}, joints={"pivot": pivot}, initial=start
+        )
+
+    with pytest.raises(mbvi.ModelError, match=r"initial\.pivot\.position: expected angles of size at most 1e\+12 rad"):
+        mbvi.assemble(model(1e17))
+    run = mbvi.simulate(model(1e6), step=0.01, duration=0.1)
+    height = run.pose("rod")[0][0] + run.pose("rod")[1][0] @ [0, 0, 0.25]
+    assert height[2] == pytest.approx(0.25 * np.cos(1e6), abs=1e-9)
+    if formulation == "tree":
+        with pytest.raises(
+            mbvi.ModelError, match=r"pivot\.angle: expected an angle of size at most 1e\+12 rad at the start"
+        ):
+            mbvi.simulate(model(0.0), step=0.01, duration=0.1, initial_q=[-1e13])

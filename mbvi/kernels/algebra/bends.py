@@ -1,4 +1,7 @@
-"""Bends of a motion: steps whose displacement differs much from that of the step before."""
+"""Bends of a motion: steps whose displacement differs much from that of the step before.
+
+Units, with u the unit of a coordinate: q, before, longest [u]; bend, at_rest [1].
+"""
 
 import math
 

@@ -1,4 +1,7 @@
-"""Sums over many steps, with the rounding error of each sum kept apart."""
+"""Sums over many steps, with the rounding error of each sum kept apart.
+
+Units: x, low, increment [any unit].
+"""
 
 from mbvi.kernels.compiler.decorators import kernel
 

@@ -1,4 +1,7 @@
-"""The inverse of a small mass matrix, in place."""
+"""The inverse of a small mass matrix, in place.
+
+Units: M, out, x [any unit].
+"""
 
 from mbvi.kernels.compiler.decorators import solver_kernel
 from mbvi.kernels.compiler.lanes import widest

@@ -23,6 +23,9 @@ elimination.
 
 The arrays of `space`, and their shapes, are those of `galerkin.workspace._partition`.
 
+Units, with u the unit of a coordinate: h [s]; W, sizes [unit of g/u]; rows, columns, A, B, A_rows, B_rows, weights, least
+[1].
+
 Source: Wehage & Haug, J. Mech. Des. 104 (1982).
 """
 

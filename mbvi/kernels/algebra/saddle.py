@@ -40,6 +40,10 @@ with the first place of each in parentheses. Blocks of node 0 and 1 have three r
 2 has one row: 76 numbers in all. The block (1, 0) holds row g1 as well as q2 and q3, since that row ties node 0.
 `elimination` makes these.
 
+Units, with u the unit of a coordinate: J, A, x, y, products, scales, left, right [mixed]; rows, out, X [any unit]; M, Lvv
+[J s²/u²]; Lvq, Kqv [J s/u²]; Kqq [J/u²]; G_upper, G_lower [unit of g/u]; A_points, B_points, weights, ranks, least [1]; h
+[s]; vv, vq, qv, qq [any unit]; reference [mixed].
+
 Sources: Wendlandt & Marsden 1997, section 6 (linear cost on trees); Duff, Erisman & Reid 2017, chapters 5 and 9;
 Higham, Accuracy and Stability of Numerical Algorithms (2002), section 14.4 (Gauss–Jordan elimination).
 """
@@ -209,7 +213,7 @@ def add_stages(J, system, A, B, A_points, B_points, weights, h, Lvv, Lvq, Kqv, K
     in momentum rows j = 0 … s−1 and columns l = 1 … s, for four rows and four columns at a time.
 
     J                    (s² matrix_size,)       in and out
-    A, B                 (m, s+1)                coefficients of these nodes, m ≤ width
+    A, B                 (m, s+1)                coefficients of these nodes, m ≤ width  [1]
     A_points, B_points   (m, groups, 4)          those of l = 1 … s, with zeros behind
     weights              (m,)                    b_i
     Lvv, Lvq, Kqv, Kqq   (width second_size,)    second derivatives, every entry of all nodes side by side

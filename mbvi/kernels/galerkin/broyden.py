@@ -4,13 +4,14 @@ From the corrections s_0 … s_{n−1} of this step alone, and delta, the next o
 
     z_0 = delta,  z_{j+1} = z_j + c_j s_{j+1},  c_j = s_jᵀ z_j/|s_j|² in turn,  delta ← s_n = z_{n−1}/(1 − c_{n−1}).
 
+Units, with u the unit of a coordinate: x, y [u], or [u/s] where velocities are the unknowns; parallel [1].
+
 Source: Kelley, Iterative Methods for Linear and Nonlinear Equations (1995), section 7.3 (algorithm brsol).
 """
 
 from mbvi.kernels.compiler.decorators import copied_kernel, solver_kernel
 from mbvi.kernels.compiler.lanes import lanes, total
-
-TINY = 1e-3  # least size of 1 − c that is a divisor
+from mbvi.kernels.galerkin.tolerances import LEAST_DIVISOR
 
 
 @solver_kernel
@@ -33,7 +34,7 @@ def accelerate(space, iteration, is_known, parallel):
         for i in range(j):
             product += c[i] * products[j, i + 1]
         c[j] = product * inverses[j]
-    is_used = iteration > 0 and c[last] < parallel and abs(1.0 - c[last]) > TINY
+    is_used = iteration > 0 and c[last] < parallel and abs(1.0 - c[last]) > space.tolerances[LEAST_DIVISOR]
     scale = 1.0 / (1.0 - c[last]) if is_used else 1.0
     for j in range(last):
         step = lanes(space.steps[j + 1])

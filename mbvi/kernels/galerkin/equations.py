@@ -9,6 +9,9 @@ at its middle.
 Quadrature nodes, and control points with their constraints, are evaluated four at once (`lanes`), up to eight nodes of
 schemes of Gauss in one vector. Arrays are those of `workspace.Space`, whose functions give their shapes.
 
+Units, with u the unit of a coordinate: t, h [s]; rate [1/s]; A, B, weight [1]; size, momentum, out, low [J s/u]; G
+[unit of g/u]; impulses [J s/unit of g].
+
 Sources: Marsden & West 2001, section 2.6 (Galerkin variational integrators), and part 3 (constraints); Cortés & Martínez 2001
 (constraints on velocities).
 """
@@ -20,7 +23,7 @@ from numba import types
 from mbvi.kernels.compiler.decorators import copied_kernel, kernel
 from mbvi.kernels.compiler.lanes import WIDTH, lanes, lanes_at, larger, part, put_lanes, total, wide_lanes, widest
 from mbvi.kernels.compiler.late import late_kernel
-from mbvi.kernels.galerkin.tolerances import EPS
+from mbvi.kernels.galerkin.tolerances import BY_PLACE, EPS
 from mbvi.kernels.galerkin.velocities import fill_velocity_nodes, fill_velocity_residual
 from mbvi.kernels.galerkin.workspace import (
     FIRST_ROW,
@@ -49,8 +52,6 @@ from mbvi.kernels.mechanics.lagrangian import (
 )
 from mbvi.kernels.mechanics.planar_tree import fill_directions, fill_gradient_planar, turn_directions
 from mbvi.kernels.mechanics.tree import fill_cosines, fill_gradient_tree, turn_cosines
-
-BY_PLACE = 0.05  # part of the change of momenta by the rounding of positions in g that an old Jacobian leaves
 
 
 @copied_kernel
@@ -311,7 +312,7 @@ def residual_size(system, space, momentum, h):
         sizes = larger(sizes, R[a])
     size, place, by_place = widest(sizes), space.measure[PLACE_SIZE], 1.0
     if system.is_geometric == 1:
-        by_place += BY_PLACE * place / max(largest(space.z, FIRST_ROW, space.increment_rows), 1e-290)
+        by_place += space.tolerances[BY_PLACE] * place / max(largest(space.z, FIRST_ROW, space.increment_rows), 1e-290)
     roundings = size / (EPS * by_place * max(momentum, 1e-290))
     if system.k > 0:
         for a in range(space.behind // WIDTH, space.rows):
@@ -525,6 +526,6 @@ def add_force_of_rounding(low, system, space, s):
 def has_saddle(system):
     """Whether constraints are solved for together with M.
 
-    Those of unit quaternions in an open tree are solved for one by one.
+    The constraints of unit quaternions in an open tree are solved for one by one.
     """
     return system.k > 0 and system.is_open == 0

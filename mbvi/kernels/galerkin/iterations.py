@@ -2,6 +2,9 @@
 
 Both continue until the error left, which follows from how corrections shrink, is below round-off, or until what is left of the
 residual is round-off itself.
+
+Units: t, h [s]; kept [mixed], as `delta` of `workspace.Space`; scale, size, theta, left, parallel [1]. Unknowns are
+increments [u], u the unit of a coordinate, or velocities [u/s], and impulses [J s/unit of g].
 """
 
 import math
@@ -18,6 +21,7 @@ from mbvi.kernels.galerkin.predictor import is_far_from_start
 from mbvi.kernels.galerkin.simplified import factor_simplified, fill_start_jacobian, solve_simplified
 from mbvi.kernels.galerkin.tolerances import (
     ALONG,
+    ASSUMED,
     BELOW_ROUNDING,
     CLOSE,
     CONVERGING,
@@ -29,9 +33,12 @@ from mbvi.kernels.galerkin.tolerances import (
     HELD,
     HELD_LEFT,
     HELD_SOLVED,
+    ITERATIONS_BEFORE,
+    LAST_RETRY,
     LEFT,
     LEFT_OF_TURNS,
     MANY,
+    MAX_AGE,
     MAX_HALVINGS,
     MAX_ITERATIONS,
     MAX_STALLS,
@@ -69,9 +76,7 @@ from mbvi.kernels.galerkin.workspace import (
     ITERATIONS,
     KNOWN,
     LAST,
-    LAST_RETRY,
     LEFT_OVER,
-    MAX_AGE,
     MODE,
     MOMENTUM_SIZE,
     MOST,
@@ -351,7 +356,11 @@ def iterate_simplified(system, scheme, work, space, t, h):
     """Simplified iteration from space.z; NOT_CONVERGED where Newton's would be cheaper, or where it diverges."""
     count, trace, tol = space.count, space.trace, space.tolerances
     served = tol[SERVED] if scheme.K.shape[0] == 1 else 1.0
-    is_fresh = has_saddle(system) or count[AGE] >= MAX_AGE or (count[LAST] > 3 and count[AGE] >= served)
+    is_fresh = (
+        has_saddle(system)
+        or count[AGE] >= tol[MAX_AGE]
+        or (count[LAST] > tol[ITERATIONS_BEFORE] and count[AGE] >= served)
+    )
     if is_fresh and not factor_simplified(system, scheme, work, space, t, h):
         return NOT_CONVERGED if has_saddle(system) else SINGULAR
     begin_trace(space)
@@ -456,8 +465,8 @@ def iterate_newton(system, scheme, work, space, t, h):
     Rounding of positions hides in the corrections what the iteration leaves: `left` follows it from their contraction before.
     """
     count, measure, tol = space.count, space.measure, space.tolerances
-    patience = 3.0 + 0.5 * space.limits[NEWTON_LIMIT] if system.is_geometric == 1 else 3.0
-    needs_factor = count[AGE] >= MAX_AGE or measure[FACTOR_STEP] != h or count[LAST] > patience or count[ANEW] > 0
+    patience = tol[ITERATIONS_BEFORE] + (0.5 * space.limits[NEWTON_LIMIT] if system.is_geometric == 1 else 0.0)
+    needs_factor = count[AGE] >= tol[MAX_AGE] or measure[FACTOR_STEP] != h or count[LAST] > patience or count[ANEW] > 0
     count[ANEW] = max(count[ANEW] - 1, 0)
     is_stale = True  # the Jacobian is that of a step before
     is_chord = False  # the last correction had the same Jacobian, so that their ratio is the contraction
@@ -527,11 +536,11 @@ def iterate_newton(system, scheme, work, space, t, h):
 @kernel
 def solve_step(system, scheme, work, space, t, h):
     """Solve the step equations from the start in space.z, free flight or an extrapolation; a status."""
-    count, z = space.count, space.z
+    count, z, tol = space.count, space.z, space.tolerances
     if count[MODE] == NEWTON and count[SINCE] >= count[RETRY]:
         count[MODE] = SIMPLIFIED
-        count[AGE] = MAX_AGE
-        space.measure[THETA_SIMPLIFIED] = 0.1
+        count[AGE] = int(tol[MAX_AGE])
+        space.measure[THETA_SIMPLIFIED] = tol[ASSUMED]
     count[SINCE] += 1
     count[AGE] += 1
     if count[MODE] == SIMPLIFIED:
@@ -540,9 +549,9 @@ def solve_step(system, scheme, work, space, t, h):
             count[RETRY] = space.first_retry
             return OK
         copy(z, space.start)
-        count[RETRY] = max(1, min(2 * count[RETRY], LAST_RETRY))
+        count[RETRY] = max(1, min(2 * count[RETRY], int(tol[LAST_RETRY])))
         count[MODE] = NEWTON
         count[SINCE] = 0
-        count[AGE] = MAX_AGE
+        count[AGE] = int(tol[MAX_AGE])
     status = iterate_newton(system, scheme, work, space, t, h)
     return int(status) if status >= 0.0 else NOT_FINITE

@@ -7,6 +7,8 @@ bordered by G(Q_j)ᵀ and G(Q_l). Few coordinates with constraints are solved fo
 (`partition`), others by elimination along the graph (`saddle`). Arrays are those of `workspace.Space`, whose functions
 give their shapes.
 
+Units, with u the unit of a coordinate: t, h [s]; q, z [u]; J [J s²/u²], with the borders G [unit of g/u].
+
 Source: the derivatives of the equations at the head of `steps` (Marsden & West 2001, section 2.6).
 """
 

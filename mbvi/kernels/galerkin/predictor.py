@@ -4,6 +4,9 @@ The extrapolation is that of the unknowns themselves as polynomials in k, of the
 the last step, which is best where steps are short, or that in time along the polynomials of the last two steps, which
 is best where they are long. Free flight is taken where none would have served.
 
+Units: t, h [s]; row, delta [mixed], which are increments [u], u the unit of a coordinate, or velocities [u/s], and impulses
+[J s/unit of g].
+
 Source: Hairer, Lubich & Wanner 2006, section VIII.6.1 (starting approximations).
 """
 
@@ -14,14 +17,13 @@ from mbvi.kernels.compiler.decorators import copied_kernel, kernel
 from mbvi.kernels.compiler.lanes import WIDTH, lanes, larger, put_lanes, widest
 from mbvi.kernels.compiler.late import late_kernel
 from mbvi.kernels.galerkin.simplified import factor_start
-from mbvi.kernels.galerkin.tolerances import FAR
+from mbvi.kernels.galerkin.tolerances import FADING, FAR, MAX_AGE
 from mbvi.kernels.galerkin.velocities import are_far_velocities
 from mbvi.kernels.galerkin.workspace import (
     AGE,
     ARTICULATED_FROM,
     AVAILABLE,
     FIRST_ROW,
-    MAX_AGE,
     MAX_ORDER,
     MOVES_AHEAD,
     ORDER,
@@ -32,8 +34,6 @@ from mbvi.kernels.galerkin.workspace import (
 )
 from mbvi.kernels.mechanics.lagrangian import fill_angles, solve_velocity_saddle, solve_velocity_tree
 from mbvi.kernels.mechanics.planar_tree import fill_masses_planar
-
-FADING = 0.999  # of the impulses of redundant constraints, the next step starts with this part (they grew by 5e-5)
 
 
 @kernel
@@ -87,7 +87,7 @@ def fill_start(system, scheme, space, r):
         if node >= 0 and system.reference[node] > 0.0 and system.redundant[node] > 0:
             at = space.behind + b * s
             for a in range(at, at + s):
-                space.z[a] = FADING * space.table[r, 0, a]
+                space.z[a] = space.tolerances[FADING] * space.table[r, 0, a]
 
 
 @kernel
@@ -115,7 +115,7 @@ def fill_free_flight(system, scheme, work, space, t, h):
         for a in range(n):
             for l in range(s):
                 space.z[a * s + l] = scheme.d[l + 1] * h * work.solution[a]
-    space.count[AGE] = MAX_AGE
+    space.count[AGE] = int(space.tolerances[MAX_AGE])
 
 
 @copied_kernel

@@ -16,6 +16,8 @@ a second term of the series of Newton's matrix: `velocities`.
 
 Arrays are those of `workspace.Space`, whose functions give their shapes.
 
+Units, with u the unit of a coordinate: t, h [s]; out, x [u].
+
 Source: Hairer & Wanner, Solving Ordinary Differential Equations II (1996), section IV.8 (simplified Newton iterations).
 """
 

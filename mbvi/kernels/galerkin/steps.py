@@ -22,6 +22,8 @@ in others momenta drifted 3 to 5 times less, and the correction takes as long as
 The rounding errors of the sums q and p are kept (`compensated`), so that round-off grows as a random walk; whole turns of
 angles are counted apart, so that their rounding does not grow with their number.
 
+Units, with u the unit of a coordinate: t, t0, h [s]; q, out_q, all_q [u]; p, out_p, all_p [J s/u]; status, done [1].
+
 Sources: Marsden & West 2001 (Galerkin variational integrators); Hairer, McLachlan & Razakarivony 2008 (round-off).
 """
 

@@ -83,12 +83,29 @@ TABLE = (
               "of the residual, from which it grows for other reasons than rounding", off=math.inf),
     Tolerance("CLOSE", 1e-11, "of the increments",
               "expected correction from which on angles are found anew, lest their rounding drifts", off=0.0),
+    Tolerance("LEAST_DIVISOR", 1e-3, "",
+              "size of 1 - c that Broyden's update divides by at least", off=0.0),
+    Tolerance("ASSUMED", 0.1, "",
+              "contraction that is assumed of the simplified iteration where it is tried again"),
+    Tolerance("BY_PLACE", 0.05, "",
+              "part of the change of momenta by the rounding of positions in g that an old Jacobian leaves", off=0.0),
+    # What a step starts with.
+    Tolerance("FADING", 0.999, "",
+              "part of the impulses of redundant constraints that the next step starts with (they grew by 5e-5)", off=1.0),
     # When a Jacobian is renewed.
     Tolerance("SERVED", 2.0, "steps",
               "that a Jacobian which contracts serves at least, of schemes with one control point", off=1.0),
     Tolerance("STEPS_ANEW", 16.0, "steps",
               "that begin with a new Jacobian after one where that of the step before had to be formed anew", off=0.0),
+    Tolerance("MAX_AGE", 20.0, "steps",
+              "that a Jacobian serves at most", off=1.0),
+    Tolerance("ITERATIONS_BEFORE", 3.0, "iterations",
+              "that the step before took, beyond which a Jacobian is formed anew", off=math.inf),
     # Where it gives up.
+    Tolerance("FIRST_RETRY", 4.0, "steps",
+              "with Newton's iteration, after which the simplified one is tried again at first"),
+    Tolerance("LAST_RETRY", 64.0, "steps",
+              "the same at last, after failing again and again"),
     Tolerance("MAX_ITERATIONS", 60.0, "iterations",
               "of Newton's method or in independent coordinates, after which a step has failed"),
     Tolerance("MAX_HALVINGS", 12.0, "halvings",
@@ -115,9 +132,10 @@ VALUES = np.array([each.value for each in TABLE])
 (
     LEFT, LEFT_OF_TURNS, OF_MOMENTA, HELD_LEFT, SURE, MORE, SOLVED, HELD_SOLVED, HELD, OF_PLACES, GROWING,
     ROUGH, NOISE, FEW, MANY, MAX_STALLS, SMALL, STEADY, NOISIEST, FALLING, ALONG,
-    TELLING, NO_LONGER, CONVERGING, SHRINKING, FAR_OFF, CLOSE,
-    SERVED, STEPS_ANEW,
-    MAX_ITERATIONS, MAX_HALVINGS, FAR,
+    TELLING, NO_LONGER, CONVERGING, SHRINKING, FAR_OFF, CLOSE, LEAST_DIVISOR, ASSUMED, BY_PLACE,
+    FADING,
+    SERVED, STEPS_ANEW, MAX_AGE, ITERATIONS_BEFORE,
+    FIRST_RETRY, LAST_RETRY, MAX_ITERATIONS, MAX_HALVINGS, FAR,
     FAR_VELOCITIES, CLOSING, ENOUGH, SLOW_START, CLOSED, LEAST_PIVOT, WEAK,
 ) = range(len(TABLE))
 # fmt: on

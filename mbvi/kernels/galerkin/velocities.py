@@ -29,8 +29,8 @@ after such a correction is about the square of that after M⁻¹ alone.
 V_i of coordinate a is lane i of the `groups` lanes from a · groups on; lanes without a node are zero. In the shapes
 below `width` is the number of lanes in a vector, 4 or 8, and an element is one vector.
 
-Units, with u that of a coordinate: q, moves y [u]; V, δV [u/s]; p, r/b, impulses [J s/u]; f [J/u]; h, and what a and b
-are multiplied by, [s]; M⁻¹ [u²/(J s²)], ∂p/∂q [J s/u²], ∂f/∂q [J/u²].
+Units, with u the unit of a coordinate: h [s]; q, node_q, moves [u]; V, node_v, delta [u/s]; p, R, impulses [J s/u]; f [J/u];
+columns, rows, b, inverse [1]; M [u²/(J s²)], inverses; Lvq [J s/u²]; Lqq [J/u²]; limit [1].
 
 Sources: Marsden & West 2001, section 2.6 (symplectic partitioned Runge–Kutta methods); Hairer, Lubich & Wanner 2006,
 VI.6.

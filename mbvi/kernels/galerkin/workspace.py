@@ -7,6 +7,13 @@ numbers are read and written at once (`lanes`); each part ends with zeros.
 In the shapes below N is the number of unknowns with these zeros, L that of links, E that of entries of the constraint
 Jacobian, r that of substeps, and `groups` of four control points, or four nodes, stand behind each other. `.` is a
 length that depends on the path that the step takes, 0 where an array is not needed.
+
+This module makes arrays, and has no formula of its own: the formulas of their numbers stand in the modules that fill
+them.
+
+Units of the kernels: out, x, y [any unit].
+
+Sources: those of `mbvi.kernels.galerkin.steps`, and of the modules that it names.
 """
 
 import math
@@ -18,7 +25,7 @@ from mbvi.kernels.algebra.saddle import UNCACHED, products_size, scales_size
 from mbvi.kernels.compiler.decorators import copied_kernel, kernel
 from mbvi.kernels.compiler.lanes import WIDE, WIDTH, lanes, larger, widest
 from mbvi.kernels.compiler.packed import Packed, read_only
-from mbvi.kernels.galerkin.tolerances import BELOW_ROUNDING, EPS, VALUES
+from mbvi.kernels.galerkin.tolerances import ASSUMED, BELOW_ROUNDING, EPS, FIRST_RETRY, MAX_AGE, VALUES
 from mbvi.kernels.layout import NODE_COORDINATES, NODE_LANES, NODE_ROWS, NODE_START, Scheme, System
 from mbvi.kernels.mechanics.articulated import SOLUTION_WIDTH
 from mbvi.kernels.mechanics.lagrangian import make_lane_work, make_wide_work
@@ -33,9 +40,7 @@ MAX_UPDATES, MANY_UPDATES, ROOM = 5, 100, 10**6
 ARTICULATED_FROM = 12  # coordinates from which the articulated-body recursion is faster than a dense factor
 SMALL_SADDLE = 16  # coordinates and constraints, without loops, up to which the inverse of M and G is formed
 PARTITIONED = 16  # coordinates and constraints up to which Newton's direction is found by coordinate partitioning
-MAX_AGE = 20  # steps that one factor may serve
 SEVERAL = 3  # control points from which their constraints are evaluated four at once, where nothing rolls or touches
-FIRST_RETRY, LAST_RETRY = 4, 64  # steps with Newton's iteration after which the simplified one is tried again
 SIMPLIFIED, NEWTON = 0, 1
 FIRST_ROW, ONE, NO_STAGES = np.int64(0), np.int64(1), np.int64(0)  # numba would compile kernels once more for literals
 # Columns of Space.count: totals of a run, then what the solver remembers from step to step.
@@ -198,11 +203,11 @@ def _solver_state(scheme: Scheme, sizes: Sizes, limits: Array) -> dict[str, Any]
     first_retry                   int       steps with Newton's iteration after which the simplified one is tried first
     """
     # An iteration that is Newton's except for a term of second order seldom fails twice in a row.
-    first_retry = 0 if sizes.has_series or _is_expensive(limits) else FIRST_RETRY
+    first_retry = 0 if sizes.has_series or _is_expensive(limits) else int(VALUES[FIRST_RETRY])
     return {
-        "count": np.array([0, 0, 0, 0, SIMPLIFIED, MAX_AGE, 0, 0, first_retry, 0, 0, 0, 0, 0]),
+        "count": np.array([0, 0, 0, 0, SIMPLIFIED, int(VALUES[MAX_AGE]), 0, 0, first_retry, 0, 0, 0, 0, 0]),
         "trace": np.zeros(14),
-        "measure": np.array([0.1, 1e-3, 0.0, 0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 1.0]),
+        "measure": np.array([VALUES[ASSUMED], 1e-3, 0.0, 0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 1.0]),
         **read_only(limits=limits, tolerances=VALUES),
         "history": np.full((len(scheme.fractions), 4), [-1, -1, 0, 0]),
         "has_velocities": int(sizes.has_velocities),

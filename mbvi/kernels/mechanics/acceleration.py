@@ -8,6 +8,9 @@ Gᵀ N = 0, and so lies in the span of the columns of G.
 Near a singular configuration a pivot of elimination is as small as the square of the distance from it. One step of iterative
 refinement gives back the digits that this costs.
 
+Units, with u the unit of a coordinate: t [s]; q [u]; v [u/s]; a [u/s²]; lam [J/unit of g]; p_t [J/u]; g_tt [unit of g/s²];
+columns [unit of g/u]; lost [1]; x, y, factor [any unit].
+
 Sources: Hairer & Wanner, Solving Ordinary Differential Equations II (1996), section VII.1 (constrained mechanical
 systems); Higham, Accuracy and Stability of Numerical Algorithms (2002), chapter 12 (iterative refinement) and section 19.8 (the
 method of Gram and Schmidt).

@@ -22,10 +22,12 @@ an iteration may then take ω and N at other configurations than M.
 
 Arguments of the kernels:
 
-row         (L, 46)    the factors, columns are named below
-links       (L, 7)     System.links
-geometry    (L, 24)    System.geometry
-q           (n,)       configuration  [u], u the unit of a coordinate
+row         (L, 46)    the factors, columns are named below  [mixed]
+links       (L, 7)     System.links  [1]
+geometry    (L, 24)    System.geometry  [mixed]
+q, Q        (n,)       configuration  [u], u the unit of a coordinate
+
+Units of numbers: x, y, z, xx … yz [any unit]; n0, n1, n2 [kg m² or kg m]; p0, p1, p2 [kg m or kg]; scale, a0 … a3 [1].
 
 Source: Featherstone, Rigid Body Dynamics Algorithms (2008), section 7.3.
 """
@@ -74,7 +76,7 @@ def factor_articulated(row, links, geometry, armature, q):
     Arguments: see the head of this file.
 
     row       (L, 46)          out; of translations only 1/d is written
-    armature  (n,) or (0,)     System.armature
+    armature  (n,)             System.armature  [kg m² or kg], or (0,)
     """
     for i in range(links.shape[0]):
         if links[i, KIND] == TRANSLATION:
@@ -394,7 +396,7 @@ def to_torque(x, Q, at, first, system):
 
     These are the multiplier and the torque N. Where quaternions hang on quaternions, the parent's is taken first.
 
-    x         (n,)    in and out, also the torque of the parent where that is a ball (or longer)
+    x         (n,)    in and out, also the torque of the parent where that is a ball  [J/u or J s/u] (or longer)
     Q         (.,)    Q[at : at + 4] is the quaternion a
     """
     a0, a1, a2, a3 = Q[at], Q[at + 1], Q[at + 2], Q[at + 3]
@@ -422,7 +424,7 @@ def to_rate(x, Q, at, first, system):
 
     Where quaternions hang on quaternions, the parent's is taken last.
 
-    x         (n,)    in and out, these four numbers alone (or longer)
+    x         (n,)    in and out, these four numbers alone  [u/s² or u/s] (or longer)
     Q         (.,)    Q[at : at + 4] is the quaternion a
     """
     a0, a1, a2, a3 = Q[at], Q[at + 1], Q[at + 2], Q[at + 3]

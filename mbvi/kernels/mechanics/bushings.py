@@ -20,10 +20,12 @@ Arguments of the kernels:
 i            int               the bushing
 q, v         (n,)              configuration and velocity  [u, u/s], u the unit of a coordinate
 wrench       (L, 6)            in and out: [moment; force] on each link, about its origin  [N m, N]
-Kqv, Kqq     (second_size,)    in and out: ∂f/∂v, ∂f/∂q, in blocks of second derivatives
+Kqv, Kqq     (second_size,)    in and out: ∂f/∂v, ∂f/∂q, in blocks of second derivatives  [J s/u², J/u²]
 
 Poses and velocities at q, v are in work.world, and for second derivatives the columns S, D and U. Work.bushing, the columns of
 which are named below, has what the bushing that was evaluated last consists of.
+
+Units of numbers: factor, x, y, z [any unit].
 
 Sources: Featherstone 2008, chapter 2 (forces as wrenches); Bullo & Murray, Automatica 35 (1999) (the potential of a rotation).
 """
@@ -70,7 +72,7 @@ CHANGE_WIDTH = 21
 def put(row, at, x, y, z):
     """Write a vector into three columns.
 
-    row       (.,)    out, columns at … at + 2 alone
+    row       (.,)    out, columns at … at + 2 alone  [mixed]
     """
     row[at], row[at + 1], row[at + 2] = x, y, z
 
@@ -79,7 +81,7 @@ def put(row, at, x, y, z):
 def part(row, at, x, y, z):
     """The scalar product of three columns with a vector.
 
-    row       (.,)
+    row       (.,)    [mixed]
     """
     return row[at] * x + row[at + 1] * y + row[at + 2] * z
 
@@ -96,7 +98,7 @@ def world_axis(system, work, i, link, first, m):
 def omega_of(world, link):
     """The angular velocity of a link.
 
-    world     (L, 18)    poses and velocities of links
+    world     (L, 18)    poses and velocities of links  [1, m, m/s, rad/s]
     """
     if link < 0:
         return 0.0, 0.0, 0.0
@@ -107,7 +109,7 @@ def omega_of(world, link):
 def turning_weight(data, i, m):
     """s_m of a bushing [N m].
 
-    data      (B, 36)    System.bushing_data
+    data      (B, 36)    System.bushing_data  [mixed]
     """
     at = TURNING_STIFFNESS
     return 0.5 * (data[i, at] + data[i, at + 1] + data[i, at + 2]) - data[i, at + m]
@@ -154,7 +156,7 @@ def fill_bushing(system, work, i, q):
 def add(row, at, factor, x, y, z):
     """Add a multiple of a vector to three columns.
 
-    row       (.,)    in and out, columns at … at + 2 alone
+    row       (.,)    in and out, columns at … at + 2 alone  [mixed]
     """
     row[at], row[at + 1], row[at + 2] = row[at] + factor * x, row[at + 1] + factor * y, row[at + 2] + factor * z
 

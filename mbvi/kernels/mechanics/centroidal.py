@@ -8,6 +8,9 @@ and the momentum p_k about c too, the momentum h = [l; P] of all bodies about c 
 with V_λ the twist of the link before k; and P is the mass times dc/dt, so that the last three rows of A are those of the
 Jacobian of c times the mass.
 
+Units, with u the unit of a coordinate, rad of a ball joint: q [u]; v [u/s]; center, x, y, z [m]; total [kg]; matrix
+[kg m/u, kg m²/u]; by_q [kg m/(s u), kg m²/(s u)]; row [kg, kg m, kg m²].
+
 Source: Orin, Goswami & Lee, Autonomous Robots 35 (2013) (the centroidal momentum matrix).
 """
 

@@ -13,6 +13,10 @@ drives of *actuated* velocities the rest. Elimination of the other velocities, b
 A passive velocity without a pivot is a motion without a drive. Else the drives' forces are τ_actuated + Tᵀ τ_passive,
 less their part along the rows of C, which is what drives may do against each other: so they have the least norm.
 
+Units, with u the unit of a coordinate, rad of a ball joint: t [s]; q [u]; v [u/s]; a, rates [u/s²]; tau, out [J/u]; lam
+[J/unit of g]; G, row [unit of g/u]; W [mixed]; by_q [J/u²]; by_v [J s/u²]; by_a, M [J s²/u²]; D [any unit]; tolerance [1];
+factor [mixed].
+
 Source: Featherstone 2008, sections 8.5 to 8.7 (closed loops and their actuators).
 """
 
@@ -142,8 +146,8 @@ def fill_loops(loops, own, system, work, t, q, v):
 def fill_tangent_row(row, system, q, v, f):
     """A covector of all rates as one of the tangent space; its product with Ḃ v is returned.
 
-    row       (nv,)    out
-    q, v, f   (nq,), (nv,), (nq,)
+    row       (nv,)    out  [unit of f]
+    q, v, f   (nq,), (nv,), (nq,)    f: [J/u or unit of g/u]
     """
     product = 0.0
     c = i = 0
@@ -540,7 +544,7 @@ def fill_constrained_motion(a, lam, system, work, own, loops, tolerance, t, q, v
 def fill_covector(f, system, q, tau):
     """A covector of all rates of one of the tangent space: f = 2 a N of a quaternion a and a torque N.
 
-    f         (nq,)    out (or longer)
+    f         (nq,)    out  [J/u] (or longer)
     q, tau    (nq,), (nv,)
     """
     c = i = 0

@@ -24,18 +24,23 @@ its plane.
 Arguments of the kernels, on numbers or on lanes, with u the unit of a coordinate and E entries of the Jacobian:
 
 q, v       (n,)       configuration and velocity  [u, u/s]
-g, g_t     (k,)       out: values and ∂g/∂t
-G          (E,)       out: entries of the Jacobian, see System.entries
-lam        (k,)       λ
-world      (L, 18)    poses of links, by `tree.fill_world`
-D          (n, 6)     displacement columns, by `tree.fill_screws`
-wrench     (9,)       moment about the origin of b's columns, force, moment about that of a's columns (or longer)
-twists     (2, 6)     twists of the side of b, and of the side of a
+g, g_t     (k,)       out: values and ∂g/∂t  [unit of g, unit of g/s]
+G          (E,)       out: entries of the Jacobian, see System.entries  [unit of g/u]
+lam        (k,)       λ  [J/unit of g], or impulses  [J s/unit of g]
+world      (L, 18)    poses of links, by `tree.fill_world`  [1, m, m/s, rad/s]
+D          (n, 6)     displacement columns, by `tree.fill_screws`  [rad/u, m/u]
+wrench     (9,)       moment about the origin of b's columns, force, moment about that of a's columns, for a multiplier of
+                      1  [unit of g, unit of g/m, unit of g] (or longer)
+twists     (2, 6)     twists of the side of b, and of the side of a  [rad/s, m/s]
 stack      (STACK_SIZE, 3)    work of functions
 J          (.,)       in and out: a matrix of s stages (s² matrix_size numbers), or blocks, see `add_to_blocks`
+                      [mixed]: the unit of λ g/u² times that of `factor`
+t          float      time  [s]
 
 Work.wrench_of, the columns of which are named in `wrenches`, has what the constraint that was evaluated last consists of.
 Contacts, and constraints on velocities alone, stand in `rolling`.
+
+Units of numbers: factor [1], or h [s]; weight [J/unit of g]; mx … nz, value [mixed].
 
 Sources: Wendlandt & Marsden 1997, eq. 58 and its section on the rigid body; Nikravesh 1988, chapter 6.
 """
@@ -335,8 +340,8 @@ def fill_wrench_rate(system, work, i, e):
 def set_force_rate(rate, row, part, fx, fy, fz):
     """Write the rate of a wrench whose force changes by f on a line through x_b (part = 1) or x_a (part = 0).
 
-    rate      (9,)     out
-    row       (25,)    work.wrench_of, of which the points are read
+    rate      (9,)     out  [mixed]
+    row       (25,)    work.wrench_of, of which the points are read  [mixed]
     """
     bx, by, bz = row[AT_B], row[AT_B + 1], row[AT_B + 2]
     ax, ay, az = row[AT_A], row[AT_A + 1], row[AT_A + 2]
@@ -367,7 +372,7 @@ def fill_group(system, work, i, end, q, weights, factor):
     overwritten. Returns the second derivative with respect to the argument, Σ −w f''. Arguments: see the head of this
     file.
 
-    weights   (k,)    w/factor
+    weights   (k,)    w/factor  [J/unit of g]
     """
     total, rates = work.wrench_sum, work.wrench_rates
     first = system.constraints[i, FIRST_ENTRY]
@@ -415,8 +420,8 @@ def add_curvature_product(out, system, work, q, v, weights):
     relative to what carries both sides, D_j changes by V × D_j, and a wrench changes with its points and directions.
     Arguments: see the head of this file.
 
-    out       (n,)   in and out
-    weights   (k,)   λ
+    out       (n,)   in and out  [J/(u s)]
+    weights   (k,)   λ  [J/unit of g]
     """
     D, total, rate, twists = work.D, work.wrench_sum, work.wrench_rate, work.twists
     i = np.int64(0)
@@ -446,7 +451,7 @@ def add_curvature_product(out, system, work, q, v, weights):
 def forget_twists(twists):
     """Set the twists of both sides to zero.
 
-    twists    (2, 6)    out
+    twists    (2, 6)    out  [rad/s, m/s]
     """
     for side in range(2):
         for c in range(6):
@@ -517,7 +522,7 @@ def add_wrench_and_rate(system, work, i, weight):
 def add_nine(row, weight, mx, my, mz, fx, fy, fz, nx, ny, nz):
     """Add a weighted wrench.
 
-    row       (9,)    in and out
+    row       (9,)    in and out  [mixed]
     """
     row[0], row[1], row[2] = row[0] + weight * mx, row[1] + weight * my, row[2] + weight * mz
     row[3], row[4], row[5] = row[3] + weight * fx, row[4] + weight * fy, row[5] + weight * fz
@@ -628,7 +633,7 @@ def add_group_curvature(J, system, work, q, first, entries, s, row_stage, column
 def fill_curvature_rate(out, system, work, t, q, v):
     """vᵀ (∂²g_i/∂q²) v of every constraint, or of one on velocities vᵀ (∂A_i/∂q) v. Arguments: see the head of this file.
 
-    out       (k,)    out
+    out       (k,)    out  [unit of g/s²]
     """
     n = system.n
     if system.constraint != 0:

@@ -19,6 +19,9 @@ velocity j, and k before it on its path or of the same link,
 
 with B, Iᶜ and f of what hangs on j. Four of these products are made at once, in lanes.
 
+Units, with u the unit of a coordinate, rad of a ball joint: q [u]; v [u/s]; a [u/s²]; by_q [J/u²]; by_v [J s/u²]; M
+[J s²/u²]; x, y, z [m]; w0 … w2 [rad/s]; u0 … u2 [m/s]; h [kg m]; e0 … e2 [kg m²].
+
 Sources: Carpentier & Mansard, Robotics: Science and Systems (2018); Singh, Russo & Wensing, IEEE Robotics and Automation
 Letters 7 (2022), of which B is written here by the first and second moments.
 """
@@ -240,7 +243,7 @@ def wrench_product(w0, w1, w2, u0, u1, u2, n0, n1, n2, p0, p1, p2):
 def put_moments(row, i, c, w0, w1, w2, u0, u1, u2, h, e0, e1, e2):
     """Column c of Q, u h + ω × e, e the column of second moments, into row i.
 
-    row       (L, 28)    out, three columns of row i alone
+    row       (L, 28)    out, three columns of row i alone  [kg m²/s]
     """
     x, y, z = cross(w0, w1, w2, e0, e1, e2)
     row[i, MOMENTS + c], row[i, MOMENTS + 3 + c], row[i, MOMENTS + 6 + c] = u0 * h + x, u1 * h + y, u2 * h + z

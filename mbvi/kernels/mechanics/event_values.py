@@ -4,6 +4,10 @@ Between the ends of a step, q is taken from the cubic through q and v there, and
 
     q(x) = q₀ + x² (3 − 2x) Δq + h x (1 − x) ((1 − x) v₀ − x v₁)
     v(x) = 6 x (1 − x) Δq/h + (1 − x) (1 − 3x) v₀ + x (3x − 2) v₁,      0 ≤ x ≤ 1
+
+Units, with u the unit of a coordinate: values [unit of ψ]; places [1]; t, h [s]; q [u]; v [u/s].
+
+Source: Hairer, Nørsett & Wanner, Solving Ordinary Differential Equations I, section II.6 (Hermite interpolation of steps).
 """
 
 from numba import types

@@ -11,11 +11,12 @@ Work.express and Work.express_columns have what the expression that was evaluate
 
 Arguments of the kernels, with u the unit of a coordinate and E entries of the Jacobian:
 
-table     (., 5)        System.expressions, or System.tendons, which has the same columns
+t         float         time  [s]
+table     (., 5)        System.expressions, or System.tendons, which has the same columns  [1]
 c         int           row of the table, by default of System.expressions
 q, v      (n,)          configuration and velocity  [u, u/s]
-g, g_t    (k,)          in and out: values and ∂g/∂t, of expressions alone
-G         (E,)          in and out: entries of the Jacobian, of expressions alone
+g, g_t    (k,)          in and out: values and ∂g/∂t, of expressions alone  [unit of g, unit of g/s]
+G         (E,)          in and out: entries of the Jacobian, of expressions alone  [unit of g/u]
 
 Poses are in work, and columns where derivatives are asked for.
 
@@ -187,8 +188,8 @@ def add_expressed_curvature(out, system, work, t, q, lam):
 
     The part Σ ψ_ab ∂y_a/∂q_j ∂y_b/∂q_k is ψ″ along ½ (∂y/∂q_j + ∂y/∂q_k) less that along half their difference.
 
-    out       (n, n)    in and out
-    lam       (k,)
+    out       (n, n)    in and out  [J/u²]
+    lam       (k,)      [J/unit of g]
     """
     columns, way = work.express_columns, work.express[WAY]
     for c in range(system.expressions.shape[0]):
@@ -215,9 +216,9 @@ def add_expressed_curvature(out, system, work, t, q, lam):
 def add_place_curvature(out, system, work, q, c, a, weight):
     """Add w ψ_a ∂²y_a/∂q² of a place, whose poses, columns and slopes are in work. Arguments: see the head of this file.
 
-    out       (n, n)    in and out
+    out       (n, n)    in and out  [J/u²]
     a         int       variable of expression c
-    weight    float     w
+    weight    float     w  [J/unit of g]
     """
     row, variable = system.expressions[c, EXPRESSION_ROW], system.expressions[c, FIRST_VARIABLE] + a
     begin, start, slope = (
@@ -237,7 +238,7 @@ def add_place_curvature(out, system, work, q, c, a, weight):
 def fill_expressed_time_rates(out, system, work, t, q, v):
     """2 (∂G/∂t) v + ∂²g/∂t² of expressions. Arguments: see the head of this file.
 
-    out       (k,)    in and out, rows of expressions alone
+    out       (k,)    in and out, rows of expressions alone  [unit of g/s²]
     """
     for c in range(system.expressions.shape[0]):
         fill_variables(system, work, system.expressions, c, t, q)
@@ -263,7 +264,7 @@ def set_way(system, work, c, v):
 def fill_expressed_curvature_rates(out, system, work, t, q, v):
     """vᵀ (∂²g/∂q²) v of expressions. Arguments: see the head of this file.
 
-    out       (k,)    in and out, rows of expressions alone
+    out       (k,)    in and out, rows of expressions alone  [unit of g/s²]
     """
     for c in range(system.expressions.shape[0]):
         fill_variables(system, work, system.expressions, c, t, q)

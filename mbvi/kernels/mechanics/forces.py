@@ -19,18 +19,22 @@ Constant world forces, springs, potentials and gravity derive from a potential; 
 
 Arguments of the kernels, with u the unit of a coordinate:
 
+t            float             time  [s]
 f            (n,)              in and out: generalized forces  [J/u]
 q, v         (n,)              configuration and velocity  [u, u/s]
-world        (L, 18)           poses and velocities of links, by `tree.fill_world`
-links        (L, 7)            System.links
+world        (L, 18)           poses and velocities of links, by `tree.fill_world`  [1, m, m/s, rad/s]
+links        (L, 7)            System.links  [1]
 S, D, U      (n, 6)            columns of the coordinates, by `tree.fill_screws` and `tree.fill_convective`
-columns      (n, 6)            S, D or U
+                               [rad/u, m/u], of U [rad/(s u), m/(s u)]
+columns      (n, 6)            S, D or U, with their units  [mixed]
 wrench       (L, 6)            in and out: [moment; force] on each link, about its origin  [N m, N]
 a, b         (6,)              tuples: position from its anchor and velocity of the point of force i on link a, or b
                                [m, m/s]
-point        (6,)              tuple: a or b
+point        (6,)              tuple: a or b  [m, m/s]
 r            (3,)              tuple: r from a to b  [m]
-Kqv, Kqq     (second_size,)    in and out: ∂f/∂v, ∂f/∂q, in blocks of second derivatives
+Kqv, Kqq     (second_size,)    in and out: ∂f/∂v, ∂f/∂q, in blocks of second derivatives  [J s/u², J/u²]
+
+Units of numbers: x, y, z [m]; fx, fy, fz [N]; dx, dy, dz [m/u]; ex, ey, ez [m/u or m/(s u)].
 
 Source: Featherstone 2008, chapter 2 (forces as wrenches, and their virtual work).
 """
@@ -111,6 +115,8 @@ def joint_force(system, work, i, t, x, rate):
 
     Spring: φ = −k (x − x₀).  Damper: φ = −c x′.  Potential: φ = −V′(x).  Actuator: see `actuator_force`.  Where it derives from
     no potential, V = 0.
+
+    x, rate    float    [u, u/s], or of a length [m, m/s]
     """
     kind, function = system.joint_forces[i, 0], system.joint_forces[i, 2]
     constant, rest = system.joint_force_data[i, 0], system.joint_force_data[i, 1]
@@ -135,6 +141,8 @@ def actuator_force(system, work, i, t, x, rate):
     """Force φ of an actuator, joint force i, on its coordinate of value x and rate x′: (φ, ∂φ/∂x, ∂φ/∂x′).
 
     φ = α u + β + σ x + δ x′ with its input u, but within its lowest and highest force.
+
+    x, rate    float    [u, u/s], or of a length [m, m/s]
     """
     data, u = system.joint_force_data, input_of(system, work, i, t)
     force = data[i, BY_INPUT] * u + data[i, BIAS] + data[i, BY_PLACE] * x + data[i, BY_RATE] * rate
@@ -203,8 +211,8 @@ def element_points(system, world, i, q):
 def between_anchors(system, world, a, b, q):
     """The vector from the anchor of link a to that of link b [m].
 
-    world     (L, 18)    poses of links
-    q         (n,)       configuration
+    world     (L, 18)    poses of links  [1, m, m/s, rad/s]
+    q         (n,)       configuration  [u]
     """
     ax, ay, az = anchor_place(system.links, system.geometry, world, a, q)
     bx, by, bz = anchor_place(system.links, system.geometry, world, b, q)
@@ -236,6 +244,8 @@ def force_along(system, work, i, length, rate):
 
     Spring: φ = −k (ℓ − ℓ₀).  Damper: φ = −c ℓ̇.  Potential: φ = −V′(ℓ).  φ/ℓ has a limit at ℓ = 0 where φ is 0 and depends on ℓ;
     elsewhere it is not finite there. Where a force derives from no potential, V = 0.
+
+    length, rate    float    ℓ and ℓ̇  [m, m/s]
     """
     kind, constant, rest = system.body_forces[i, 0], system.body_force_data[i, 6], system.body_force_data[i, 7]
     if kind == SPRING:

@@ -7,6 +7,9 @@ acceleration,
 
 with M = Lᵀ diag(d) L, of which L has an entry only where one velocity is before another on a path.
 
+Units, with u the unit of a coordinate, rad of a ball joint: t [s]; q [u]; v [u/s]; a [u/s²]; tau [J/u]; inverse [u²/(J s²)];
+before [1]; X, x [any unit]; factor, b, c, d [any unit].
+
 Source: Featherstone 2008, sections 6.5 (the factors of a tree) and 7.3 (articulated bodies).
 """
 
@@ -110,14 +113,15 @@ def fill_acceleration_of_tree(a, system, work, own, forces, t, q, v, tau):
 def fill_derivatives(by_q, by_v, last, system, work, own, forces, is_forward, t, q, v, a):
     """Derivatives of the forces of a motion, or of the acceleration that forces cause, in many states.
 
-    by_q, by_v, last    (states, nv, nv)    out; last: M, or M⁻¹ of forward dynamics
+    by_q, by_v, last    (states, nv, nv)    out: of forces with M  [J/u², J s/u², J s²/u²], or of accelerations with M⁻¹
+                                        [1/s², 1/s, u²/(J s²)]
     work      Work            of the system
     own       DynamicsWork
     forces    int             1: with the forces of the model other than gravity, 0: without
     is_forward    int         whether those of the acceleration are asked for
     t         (states, 1)     times  [s]; or (1, 1), one of all
     q, v      (states, nq), (states, nv)
-    a         (states, nv)    accelerations, or the forces of forward dynamics
+    a         (states, nv)    accelerations, or the forces of forward dynamics  [u/s² or J/u]
 
     Returns FINE, or the first state with a number that is not finite, or of a singular mass matrix.
     """
@@ -141,9 +145,9 @@ def fill_derivatives(by_q, by_v, last, system, work, own, forces, is_forward, t,
 def solve_derivatives(by_q, by_v, inverse, own):
     """−M⁻¹ times what by_q and by_v have, and M⁻¹ in place of M; False where M is singular.
 
-    by_q, by_v, inverse    (nv, nv)    in and out
+    by_q, by_v, inverse    (nv, nv)    in and out  [in: J/u², J s/u², J s²/u²; out: 1/s², 1/s, u²/(J s²)]
 
-    Columns are solved sixteen at a time. Of those of M⁻¹ only rows up to the last of their numbers are found: rows behind
+    Columns are solved sixteen at a time. In columns of M⁻¹ only rows up to the last of their numbers are found: rows behind
     are 0 before they are solved from the world on, and the mirror of what is found.
     """
     M, X, nv = own.M, own.solved, own.nv
@@ -177,7 +181,7 @@ def solve_derivatives(by_q, by_v, inverse, own):
 def factor_tree(M, before, width):
     """Overwrite a mass matrix by 1/d, on its diagonal, and L, below it; False if it is not positive definite in rounded numbers.
 
-    M         (nv width,)    in and out, row by row
+    M         (nv width,)    in and out, row by row  [in: J s²/u²; out: mixed]
     before    (nv,)          entry before each on its path
     width     int            of a row, a multiple of four
 
@@ -207,7 +211,7 @@ def solve_columns(X, M, before, width, width_of_M, first, last):
     Two rows that follow each other on a path are taken at once, so that others are read and written half as often.
 
     X         (nv width,)         in and out, row by row
-    M         (nv width_of_M,)    factors of `factor_tree`
+    M         (nv width_of_M,)    factors of `factor_tree`  [mixed]
     before    (nv,)               entry before each on its path
     first     int                 column
     last      int                 row

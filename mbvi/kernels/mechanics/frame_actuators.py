@@ -16,7 +16,7 @@ i            int               the actuator
 t            float             time  [s]
 q            (n,)              configuration  [u], u the unit of a coordinate
 wrench       (L, 6)            in and out: [moment; force] on each link, about its origin  [N m, N]
-Kqv, Kqq     (second_size,)    in and out: ∂f/∂v, ∂f/∂q, in blocks of second derivatives
+Kqv, Kqq     (second_size,)    in and out: ∂f/∂v, ∂f/∂q, in blocks of second derivatives  [J s/u², J/u²]
 
 Poses and velocities are in work.world, and for second derivatives the columns S, D and U.
 
@@ -89,9 +89,9 @@ def add_frame_actuators(wrench, system, work, t):
 def times_wrench(columns, j, point, force, torque):
     """F·C_j(x) + T·C_j of a twist column C_j.
 
-    columns   (n, 6)    S, D or U
+    columns   (n, 6)    S, D or U  [rad/u, m/u], of U [rad/(s u), m/(s u)]
     point     (3,)      tuple: x from the origin of the columns  [m]
-    force     (3,)      tuple: F
+    force     (3,)      tuple: F  [1]
     torque    (3,)      tuple: T  [m]
     """
     x, y, z = at_point(columns, j, point[0], point[1], point[2])
@@ -131,7 +131,7 @@ def add_frame_actuators_hessian(Kqv, Kqq, system, work, t, q):
 def fill_frame_drives(drives, system, work, t):
     """Generalized forces per input of actuators driven by functions of the state. Arguments: see the head of this file.
 
-    drives    (by_function, n)    out, rows of actuators of frames alone
+    drives    (by_function, n)    out, rows of actuators of frames alone  [J/u per unit of the input]
     """
     for i in range(system.frame_actuators.shape[0]):
         link, motor = system.frame_actuators[i, LINK], system.frame_actuators[i, MOTOR]
@@ -156,7 +156,7 @@ def turned_by(system, work, q, j_link, j, k_link, k, point, force, torque):
     j_link, j      int, int    a coordinate and its link
     k_link, k      int, int    another
     point          (3,)        tuple: x from the origin of the columns  [m]
-    force          (3,)        tuple: F
+    force          (3,)        tuple: F  [1]
     torque         (3,)        tuple: T  [m]
     """
     D = work.D

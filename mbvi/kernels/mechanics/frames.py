@@ -21,8 +21,11 @@ been reached, from its end on to the world (9), place of the frame's origin ther
 Arguments of the kernels:
 
 link      int            link that the frame is fixed to, −1 for the world
-frame     (12,)          rotation of the frame in its link, row by row, and place  [m]
+frame     (12,)          rotation of the frame in its link, row by row, and place  [1, m]
 q, v, a   (nq,), (nv,), (nv,)    configuration, velocity and acceleration
+
+Units, with u the unit of a coordinate, rad of a ball joint: q [u]; v [u/s]; a [u/s²]; world [1, m, m/s, rad/s]; links [1];
+geometry, F, out [mixed]; rows [any unit]; x, y, z [m]; w0 … w2, u0 … u2, a0 … b5, x0 … x5 [mixed].
 
 Sources: Featherstone 2008, chapters 2 and 4; the derivatives follow from those of J_k, which turns with the links
 between.
@@ -62,7 +65,7 @@ def fill_frame_quantities(out, system, work, link, frame, reference, what, q, v,
                              linear (3) and angular (3); of a Jacobian, its rate, or a derivative, six rows of nv; of
                              the derivative of a Jacobian, nv rows of that
     link      int            link that the frame is fixed to
-    frame     (12,)          the frame in its link
+    frame     (12,)          the frame in its link  [1, m]
     reference, what    int   see the names above
     q, v, a   (states, nq), (states, nv), (states, nv)
 
@@ -152,7 +155,11 @@ def put_six(rows, i, column, x0, x1, x2, x3, x4, x5):
 
 @copied_kernel
 def fill_column(work, k, x, y, z, lx, ly, lz):
-    """J_k = Rᵀ of a twist in the axes of the link."""
+    """J_k = Rᵀ of a twist in the axes of the link.
+
+    x, y, z       float    its angular part  [rad/u]
+    lx, ly, lz    float    its linear part  [m/u]
+    """
     R = work.frame
     w0 = R[0] * x + R[3] * y + R[6] * z
     w1 = R[1] * x + R[4] * y + R[7] * z

@@ -23,10 +23,13 @@ steps lose no digits.
 Arguments of the kernels:
 
 y         (7,)             in and out: the quaternion x (scalar part first), and ℓ along principal axes  [–, kg m²/s]
-low       (7,)             in and out: the rounding errors of y
+low       (7,)             in and out: the rounding errors of y  [–, kg m²/s]
+h         float            time  [s]
 inverse   (3,)             1/I₁, 1/I₂, 1/I₃  [1/(kg m²)]
 series    (3 TERMS + 3, 4)    work: terms of a series, in lanes
 room      (4,)             work, or more than four numbers
+
+Units of numbers: n0 … n2, g0 … g2, u0_less_1, u1 … u3, x, rates, weight [1]; turn [rad].
 
 Sources: Whittaker, A Treatise on the Analytical Dynamics of Particles and Rigid Bodies, § 69; Jorba & Zou, Exp. Math.
 14 (2005).
@@ -51,7 +54,7 @@ MAX_SERIES = 100_000  # of one h; a state that needs more becomes not a number
 def add_rotated(y, low, turn, u0_less_1, u1, u2, u3):
     """x ← x ⋆ u for a unit quaternion u, given by u0 − 1, u1, u2, u3. Arguments: see the head of this file.
 
-    turn      (4,)    work: what is added to x
+    turn      (4,)    work: what is added to x  [1]
     """
     turn[0] = y[0] * u0_less_1 - y[1] * u1 - y[2] * u2 - y[3] * u3
     turn[1] = y[0] * u1 + y[1] * u0_less_1 + y[2] * u3 - y[3] * u2

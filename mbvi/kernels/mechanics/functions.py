@@ -14,6 +14,8 @@ operations        (.,)               System.operations: programs
 numbers           (.,)               System.numbers: constants and tables
 stack             (STACK_SIZE, 3)    work: jets
 
+Units: x, numbers [any unit]; time_functions, operations [1]; t [s]; y, u, du, ddu, dx, ddx, dy, ddy [any unit].
+
 Source: Griewank & Walther, Evaluating Derivatives (2008) (propagation of derivatives through a program).
 """
 

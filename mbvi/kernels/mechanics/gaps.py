@@ -1,4 +1,7 @@
-"""Gaps of stops: values of constraints in many states."""
+"""Gaps of stops: values of constraints in many states.
+
+Units, with u the unit of a coordinate: rows, signs [1]; t [s]; q [u]; v [u/s].
+"""
 
 from mbvi.kernels.compiler.decorators import kernel
 from mbvi.kernels.mechanics.constraints import fill_curvature_rate, fill_values

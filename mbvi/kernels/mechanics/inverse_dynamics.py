@@ -14,6 +14,9 @@ armature A on the joint needs A q̈ besides.
 
 Velocities of places are not needed. On numbers or on lanes.
 
+Units, with u the unit of a coordinate, rad of a ball joint: t [s]; q [u]; v [u/s]; a [u/s²]; tau [J/u]; by_q [J/u²]; by_v
+[J s/u²]; first [1]; row, geometry [mixed]; x, y, z [m]; wx, wy, wz [rad/s]; ax, ay, az [rad/s²]; bx, by, bz [m/s²].
+
 Source: Featherstone 2008, section 5.3; Luh, Walker & Paul, J. Dyn. Syst. Meas. Control 102 (1980).
 """
 

@@ -9,9 +9,13 @@ Arguments of the kernels:
 t         float     time [s]
 q, v      (n,)      configuration and velocity  [u, u/s]
 p, f      (n,)      out: ∂L/∂v and ∂L/∂q + F  [J s/u, J/u]
-angles    (L, 6)    in and out: cosines and sines, see `sines`
+angles    (L, 6)    in and out: cosines and sines, see `sines`  [rad, 1]
 row       (R, 27)    work of `fill_gradient_tree`
 Lvv, Lvq, Kqv, Kqq    (second_size,)    out: ∂p/∂v (the mass matrix), ∂p/∂q, ∂f/∂v, ∂f/∂q in blocks
+                      [J s²/u², J s/u², J s/u², J/u²]
+
+Units of others: Lqv [J s/u²]; Lqq [J/u²]; M [J s²/u²]; drives [J/u per unit of the input]; rotations [1]; g_tt
+[unit of g/s²]; x, X [any unit].
 
 Sources: those of `tree`, `forces` and `constraints`, of which these kernels are made.
 """
@@ -443,7 +447,7 @@ def fill_hessians(Lvv, Lvq, Kqv, Kqq, system, work, lane_work, t, q, v):
 def size_for_steps(x, a):
     """A size for steps of x[a]: its own, or up to 1 that of the largest entry, and at least 1e-3.
 
-    x         (n,)
+    x         (n,)    [any unit]
     """
     largest = 1e-3
     for b in range(x.shape[0]):
@@ -764,7 +768,7 @@ def solve_acceleration(system, work, t, q, v, g_tt):
 def subtract_second_product(out, X, system, v):
     """out −= X v.
 
-    out, v    (n,)              out: in and out; v: read
+    out, v    (n,)              out: in and out; v: read  [any unit]
     X         (second_size,)    in blocks of second derivatives
     """
     for i in range(system.blocks.shape[0]):
@@ -806,7 +810,7 @@ def fill_wrenches(out, system, work, t, q):
 def fill_constraint_residuals(out, system, work, t, q):
     """The largest |g| at each of many states, or what out had if that is larger.
 
-    out   (states,)      in and out
+    out   (states,)      in and out  [unit of g]
     t     (states,)      [s]
     q     (states, n)    configurations
     """

@@ -11,11 +11,13 @@ and along a motion these change at the rate ± σ_j ((ẋ_b − Ẋ_j) × u + (x
 Arguments of the kernels, on numbers or on lanes:
 
 plane     (L, 7)    links in the plane, see the column names below: places and directions by `place_in_plane`,
-                    velocities by `move_in_plane`
-frames    (L, 5)    constants of the links, see the column names below
-rows      (k, 6)    constants of the constraints, see the column names below
-angles    (L, 6)    cosines and sines by `planar_tree.fill_directions`
+                    velocities by `move_in_plane`  [m, 1, m/s, rad/s]
+frames    (L, 5)    constants of the links, see the column names below  [m, 1]
+rows      (k, 6)    constants of the constraints, see the column names below  [m, 1]
+angles    (L, 6)    cosines and sines by `planar_tree.fill_directions`  [rad, 1]
 q, v      (n,)      configuration and velocity  [rad, rad/s]
+
+Units of numbers: x, y [m], or of a direction [1].
 
 Source: Nikravesh, Computer-Aided Analysis of Mechanical Systems (1988), chapter 4 (planar joints).
 """
@@ -76,7 +78,7 @@ def direction_in_plane(plane, link, x, y):
 def place_in_plane(plane, frames, angles, system):
     """Places and directions of all links. Arguments: see the head of this file.
 
-    plane     (L, 7)    out, the first four columns alone
+    plane     (L, 7)    out, the first four columns alone  [m, 1]
     """
     links, geometry = system.links, system.geometry
     for i in range(links.shape[0]):
@@ -113,8 +115,8 @@ def fill_rows_in_plane(g, G, plane, frames, rows, system, q):
 
     Arguments: see the head of this file.
 
-    g         (k,)      out; of idle constraints their offset alone, which has no meaning
-    G         (E,)      out, the entries of the Jacobian, see System.entries
+    g         (k,)      out  [m or rad]; of idle constraints their offset alone, which has no meaning
+    G         (E,)      out, the entries of the Jacobian, see System.entries  [unit of g/rad]
     """
     constraints = system.constraints
     bx = by = rx = ry = 0.0 * q[0]
@@ -147,8 +149,8 @@ def add_curvature_in_plane(out, plane, frames, rows, system, weights):
 
     Arguments: see the head of this file.
 
-    out       (n,)    in and out
-    weights   (k,)    λ
+    out       (n,)    in and out  [J/(rad s)]
+    weights   (k,)    λ  [J/unit of g]
     """
     constraints = system.constraints
     bx = by = px = py = 0.0 * out[0]

@@ -15,6 +15,8 @@ and for these k, with h_j = H_j − m_j r_j and W_j = P_j − m_j ṙ_j,
 
 All coordinates are angles, so that there are as many as links: L = n. Every kernel works on numbers or on lanes.
 
+Units: angles [rad, 1], see `sines`; row [mixed]: m, m/s, kg, kg m and kg m² with their rates.
+
 Source: the formulas at the head of `tree` (Featherstone 2008, chapter 6), written out for rotations about one
 direction.
 """

@@ -4,6 +4,8 @@
 
 since constraint forces Gᵀλ do the work λ·(G v) = −λ·∂g/∂t.
 
+Units, with u the unit of a coordinate: t [s]; q [u]; lam [J/unit of g]; side [1].
+
 Source: Goldstein, Poole & Safko, Classical Mechanics (2002), section 2.7 (the energy function).
 """
 

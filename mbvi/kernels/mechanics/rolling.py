@@ -27,10 +27,12 @@ Arguments of the kernels, with u the unit of a coordinate and E entries of the J
 
 c         int           row of System.touches
 q, v      (n,)          configuration and velocity  [u, u/s]
-g         (k,)          in and out: values, of contacts alone
-G         (E,)          in and out: entries of the Jacobian, of contacts and edges alone
+g         (k,)          in and out: values, of contacts alone  [m]
+G         (E,)          in and out: entries of the Jacobian, of contacts and edges alone  [m/u]
 
 Poses and columns at q are in work.
+
+Units of numbers: x, y, z, ux, uy, uz [1]; tx, ty, tz [rad/u]; mx, my, mz [m/u]; nx, ny, nz, ax, ay, az, rx, ry, rz [1/u].
 
 Sources: Neimark & Fufaev, Dynamics of Nonholonomic Systems (1972), chapter 2; Featherstone 2008, chapter 2 (wrenches).
 """
@@ -94,7 +96,7 @@ TOUCH_WIDTH = 24
 def put_three(row, at, x, y, z):
     """Write a vector into three columns.
 
-    row       (.,)    out, columns at … at + 2 alone
+    row       (.,)    out, columns at … at + 2 alone  [mixed]
     """
     row[at], row[at + 1], row[at + 2] = x, y, z
 
@@ -368,7 +370,7 @@ def fill_touch_matrix(system, work, c, q):
 def fill_touch_curvature_rates(out, system, work, q, v):
     """vᵀ (∂A/∂q) v of contacts and edges. Arguments: see the head of this file.
 
-    out       (k,)    in and out, rows of contacts and edges alone
+    out       (k,)    in and out, rows of contacts and edges alone  [m/s²]
     """
     for c in range(system.touches.shape[0]):
         i = system.touches[c, TOUCH_ROW]
@@ -385,7 +387,7 @@ def fill_touch_curvature_rates(out, system, work, q, v):
 def fill_touch_derivatives(out, system, work, c, q):
     """∂A_j/∂q_k of row c, of its entries j and k. Arguments: see the head of this file.
 
-    out       (n, n)    in and out: entries of the row alone are written
+    out       (n, n)    in and out: entries of the row alone are written  [m/u²]
     """
     i = system.touches[c, TOUCH_ROW]
     first, count = system.constraints[i, FIRST_ENTRY], system.constraints[i, ENTRIES]
@@ -399,8 +401,8 @@ def fill_touch_derivatives(out, system, work, c, q):
 def add_touch_curvature(out, system, work, q, lam):
     """Add ∂(Aᵀλ)/∂q of contacts and edges, which is symmetric of gaps alone. Arguments: see the head of this file.
 
-    out       (n, n)    in and out: row j of the force on coordinate j
-    lam       (k,)
+    out       (n, n)    in and out: row j of the force on coordinate j  [J/u²]
+    lam       (k,)      [N]
     """
     for c in range(system.touches.shape[0]):
         i = system.touches[c, TOUCH_ROW]
@@ -418,7 +420,7 @@ def fill_touch_borders(G, system, work, q, z):
     Arguments: see the head of this file.
 
     G         (E,)    in and out: has A; entries of contacts and edges on velocities alone are written
-    z         (n,)    (or longer)
+    z         (n,)    [u] (or longer)
     """
     for c in range(system.touches.shape[0]):
         if system.touches[c, PART] == OF_GAP:

@@ -3,6 +3,8 @@
 The nine entries of a rotation stand row by row in neighbouring columns of a row of an array. Twists and wrenches are
 six numbers, [angular; linear] and [moment; force].
 
+Units: rows [1]; a, b, a0 … a3, b0 … b3, x, y, z, ax … bz [any unit].
+
 Sources: Featherstone 2008, chapter 2 (twists, wrenches, inertias); Wendlandt & Marsden 1997, the section on the rigid
 body (quaternions).
 """

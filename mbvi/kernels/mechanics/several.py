@@ -13,6 +13,8 @@ numbers      (.,)               constants
 x, d         (m,)               place and direction; of `fill_derivatives` d is work
 stack        (STACK_SIZE, 3)    work: jets
 
+Units: operations [1]; numbers, x, d, gradient, second, out [any unit].
+
 Source: Griewank & Walther, Evaluating Derivatives (2008), section 13.2 (propagation of univariate Taylor series).
 """
 

@@ -4,6 +4,8 @@ With k = round(2 x/π) and r = x − k π/2, |r| ≤ π/4, held as a number and 
 within one rounding of 1; x is k quarters of a turn further, whose cosine and sine, 0 and ±1, are exact polynomials in k
 − 4 round(k/4). Beyond 1e6 rad the error is that of a rounding of x.
 
+Units: x, d [rad]; c, s [1].
+
 Source: the coefficients and the splitting of π/2 are those of fdlibm (k_sin.c, k_cos.c, e_rem_pio2.c).
 """
 

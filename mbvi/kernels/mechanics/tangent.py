@@ -6,6 +6,12 @@ covector f of the four rates, and f = 2 a N/|a|² of a torque; a change of q alo
 other entries are those of the coordinates.
 
 nq and nv are the numbers of coordinates and of velocities, nv = nq − number of ball joints.
+
+Units, with u the unit of a coordinate, rad of a ball joint: q [u]; v [u/s]; a [u/s²]; f [J/u]; columns [1 or 1/s]; K
+[J/u² or J s/u²]; dense, stored [J/u², J s/u² or J s²/u²]; out [J/u² or J s/u²]; factor [1].
+
+Source: Nikravesh, Computer-Aided Analysis of Mechanical Systems (1988), chapter 6 (Euler parameters: their rates, and
+torques).
 """
 
 import numpy as np
@@ -252,7 +258,7 @@ def add_product(out, factor, own, system):
 def add_turn_of_covector(out, factor, system, q, f):
     """Add how the covector of the tangent space changes that a covector f of all rates is, since the tangents turn.
 
-    Of a unit quaternion a, with N = ½ vec(ā f), it is −¼ (a·f) 1 + ½ [N]×.
+    For a unit quaternion a, with N = ½ vec(ā f), it is −¼ (a·f) 1 + ½ [N]×.
 
     out       (nv, nv)    in and out
     q, f      (nq,), (nq,)

@@ -17,7 +17,7 @@ t            float             time  [s]
 q, v         (n,)              configuration and velocity  [u, u/s]
 f            (n,)              in and out: generalized forces  [J/u]
 wrench       (L, 6)            in and out: [moment; force] on each link, about its origin  [N m, N]
-Kqv, Kqq     (second_size,)    in and out: ∂f/∂v, ∂f/∂q, in blocks of second derivatives
+Kqv, Kqq     (second_size,)    in and out: ∂f/∂v, ∂f/∂q, in blocks of second derivatives  [J s/u², J/u²]
 
 Poses and velocities are in work.world, and for second derivatives the columns S, D and U.
 
@@ -121,7 +121,7 @@ def add_tendons(f, wrench, system, work, t, q, v):
 def tendon_potential(system, work, q):
     """Potential energy of the springs along tendons [J]; poses at q, at rest, are in work.world.
 
-    q       (n,)    configuration
+    q       (n,)    configuration  [u]
     """
     V = 0.0
     for c in range(system.tendons.shape[0]):
@@ -151,7 +151,7 @@ def add_tendons_hessian(Kqv, Kqq, system, work, t, q, v):
 def fill_tendon_drives(drives, system, work, t, q, v):
     """Generalized forces per input of actuators driven by functions of the state. Arguments: see the head of this file.
 
-    drives    (by_function, n)    out, rows of tendons alone
+    drives    (by_function, n)    out, rows of tendons alone  [J/u per unit of the input]
     """
     for c in range(system.tendons.shape[0]):
         motor = system.tendons[c, TENDON_FORCE]
@@ -193,7 +193,7 @@ def add_efforts(out, system, work, t, q, v):
 def bent(system, work, c, y, z):
     """Σ ψ_ab y_a z_b: ψ″ along half the sum less that along half the difference. Arguments: see the head of this file.
 
-    y, z     (variables,)    ways of the variables
+    y, z     (variables,)    ways of the variables  [mixed]
     """
     count = system.tendons[c, VARIABLES]
     for a in range(count):
@@ -208,7 +208,7 @@ def bent(system, work, c, y, z):
 def along_axis(columns, j, axis, x, y, z):
     """The component along an axis of the world of a twist column at a point.
 
-    columns    (n, 6)     S, D or U
+    columns    (n, 6)     S, D or U  [rad/u, m/u], of U [rad/(s u), m/(s u)]
     x, y, z    floats     the point, from the origin of the columns  [m]
     """
     a, b, c = at_point(columns, j, x, y, z)
@@ -243,7 +243,7 @@ def fill_columns(system, work, c):
 
 @kernel
 def place_columns(system, work, variable, k):
-    """Of a place y: (∂y/∂q_k, ∂ẏ/∂q_k, ∂ẏ/∂v_k).
+    """How a place y and its rate change with a coordinate: (∂y/∂q_k, ∂ẏ/∂q_k, ∂ẏ/∂v_k).
 
     variable   int    row of System.variables
     k          int    a coordinate that moves it
@@ -261,7 +261,7 @@ def place_columns(system, work, variable, k):
 def add_curvature_of_places(Kqq, system, work, c, q, pull):
     """Add φ Σ ψ_a ∂²y_a/∂q_j∂q_k of places, whose slopes are in work. Arguments: see the head of this file.
 
-    pull     float    φ
+    pull     float    φ  [N]
     """
     begin = system.tendons[c, FIRST_COORDINATE]
     for a in range(system.tendons[c, VARIABLES]):

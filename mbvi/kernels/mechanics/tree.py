@@ -26,13 +26,18 @@ body, is added where it matters, so that no rounding of it spoils the rest.
 
 Arguments of the kernels, with u the unit of a coordinate (rad, m, or 1 of a quaternion's):
 
-links       (L, 7)           System.links
-geometry    (L, 24)          System.geometry
+links       (L, 7)           System.links  [1]
+geometry    (L, 24)          System.geometry  [mixed]
 gravity     (3,)             System.gravity  [m/s²]
-world       (L, 18)          poses and velocities of the links' frames, by `fill_world`
+world       (L, 18)          poses and velocities of the links' frames, by `fill_world`  [1, m, m/s, rad/s]
 q, v        (n,)             configuration and velocity  [u, u/s]
 
 In lanes every entry of these is a vector, except those of links, geometry and gravity.
+
+Units of others: angles [rad, 1], see `sines`; row [mixed]; rows [1 or mixed]; p [J s/u]; f [J/u]; M, Lvv [J s²/u²]; Lvq, Lqv
+[J s/u²]; Lqq [J/u²]; S, D [rad/u, m/u]; inertia [kg, kg m, kg m²]; momentum [kg m²/s, kg m/s]; m [kg]; Nx, Ny, Nz [kg m²/s];
+Px, Py, Pz [kg m/s]; hx, hy, hz [kg m]; wx, wy, wz [rad/s]; ux, uy, uz [m/s]; x, rate [u, u/s]; gx, gy, gz [m/s²]; angle
+[rad]; ax … cz [any unit].
 
 Sources: Featherstone, Rigid Body Dynamics Algorithms (2008), chapters 2 (twists and wrenches) and 6 (composite inertias
 and the mass matrix). The other derivatives follow from ∂S_j/∂q_k = S_k × S_j for an ancestor k of j.

@@ -7,11 +7,14 @@ the columns of a link's tree are about the origin of the tree's last link, for e
 Arguments of the kernels, on numbers or on lanes, with u the unit of a coordinate:
 
 q          (n,)       configuration  [u]
-world      (L, 18)    poses of links, by `tree.fill_world`
-D          (n, 6)     displacement columns, by `tree.fill_screws`
-wrench     (9,)       moment about the origin of b's columns, force, moment about that of a's columns (or longer)
+world      (L, 18)    poses of links, by `tree.fill_world`  [1, m, m/s, rad/s]
+D          (n, 6)     displacement columns, by `tree.fill_screws`  [rad/u, m/u]
+wrench     (9,)       moment about the origin of b's columns, force, moment about that of a's columns, for a multiplier of
+                      1  [unit of g, unit of g/m, unit of g] (or longer)
 
 Work.wrench_of, the columns of which are named below, has what the constraint that was evaluated last consists of.
+
+Units of numbers: x, y, z [m], or of a direction [1]; mx … nz [mixed].
 
 Source: Wendlandt & Marsden 1997, the section on the rigid body.
 """
@@ -97,7 +100,7 @@ def fill_points(system, work, i, a, b, q):
 def set_nine(row, mx, my, mz, fx, fy, fz, nx, ny, nz):
     """Write the moment about the origin of b, the force, and the moment about the origin of a.
 
-    row       (9,)    out (or longer)
+    row       (9,)    out  [mixed] (or longer)
     """
     row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7], row[8] = mx, my, mz, fx, fy, fz, nx, ny, nz
 

@@ -10,6 +10,8 @@ g = 0 is the direct midpoint method, g = 1 the implicit midpoint rule. The equat
 which contracts where the derivative of A with respect to a has eigenvalues between −2 and 1. Where it does not,
 Newton's iteration solves (1 − ∂A/∂a) δ = A − a with a difference quotient, which is exact where A is linear in q and v.
 
+Units, with u the unit of a coordinate: t, tau, h [s]; out, a, change, change_before [u/s²]; g [1].
+
 Source: Mutze, A simple variational integrator for general holonomic mechanical systems, section 6, equations 73 to 80.
 """
 
@@ -19,11 +21,11 @@ from mbvi.kernels.algebra.saddle import SINGULAR_PIVOT, invert_block, multiply_b
 from mbvi.kernels.compiler.decorators import kernel
 from mbvi.kernels.compiler.lanes import WIDTH
 from mbvi.kernels.compiler.packed import Packed
+from mbvi.kernels.galerkin.tolerances import EPS
 from mbvi.kernels.layout import NOT_CONVERGED, NOT_FINITE, OK, SINGULAR, System
 from mbvi.kernels.mechanics.acceleration import fill_acceleration
 from mbvi.kernels.methods.stored_state import store_state
 
-EPS = 2.220446049250313e-16
 MAX_ITERATIONS = 30
 MAX_STALLS, SMALL = (
     3,

@@ -22,6 +22,9 @@ CHORIN, without constraints, with constants α, β, γ, δ between 0 and 1:
 Differences of H that are rounding alone are taken as those of these gradients. The step equations are solved by
 Newton's iteration; its Jacobian, by differences, is kept while it contracts well.
 
+Units, with u the unit of a coordinate: t, h [s]; x, A [any unit]; out [J s/u]; impulses [J s/unit of g]; G [unit of g/u];
+difference, size [J]; out_q [u]; out_p [J s/u]; product [J]; factor, of_q, of_p [1].
+
 Sources: Gonzalez, J. Nonlinear Sci. 6 (1996) and Physica D 132 (1999); Chorin, Hughes, McCracken & Marsden, Commun.
 Pure Appl. Math. 31 (1978).
 """
@@ -34,12 +37,12 @@ from mbvi.kernels.algebra.saddle import SINGULAR_PIVOT, invert_block, multiply_b
 from mbvi.kernels.compiler.decorators import kernel
 from mbvi.kernels.compiler.lanes import WIDTH
 from mbvi.kernels.compiler.packed import Packed, read_only
+from mbvi.kernels.galerkin.tolerances import EPS
 from mbvi.kernels.layout import ENTRIES, FIRST_ENTRY, NOT_CONVERGED, NOT_FINITE, OK, SINGULAR, System
 from mbvi.kernels.mechanics.constraints import fill_constraints
 from mbvi.kernels.mechanics.lagrangian import fill_gradient, potential, solve_velocity
 
 ENERGY_MOMENTUM, CHORIN = 0, 1
-EPS = 2.220446049250313e-16
 ROUNDINGS = 4.0  # a difference of energies up to so many roundings of its terms counts as rounding
 DIFFERENCE = 1.5e-8  # relative step of the differences in the Jacobian
 CONTRACTION = 0.1  # ratio of a correction to the one before from which the Jacobian is formed anew
@@ -143,8 +146,8 @@ def is_rounding(difference, size):
 def multiply(out, A, x):
     """out = A x.
 
-    out, x    (n,)      out: written; x: read
-    A         (n, n)
+    out, x    (n,)      out: written; x: read  [any unit]
+    A         (n, n)    [any unit]
     """
     for i in range(x.shape[0]):
         total = 0.0

@@ -19,6 +19,9 @@ p̂' = p_I' + T'ᵀ p_D'. The momentum given out is p = M v.
 
 All nodes of a step, up to eight, stand side by side in the lanes of a vector. Matrices are dense, for few loops.
 
+Units, with u the unit of a coordinate: t, h [s]; q, out_q [u]; v [u/s]; p, out_p [J s/u]; x [J s/u or J/u]; G, pivots
+[unit of g/u]; border [mixed]; order [1].
+
 Sources: Wehage & Haug, J. Mech. Des. 104 (1982) (partitioning of coordinates); Marsden & West 2001, section 2.6.
 """
 
@@ -424,7 +427,7 @@ def fill_gradient_in_plane(system, scheme, work, space, t, h):
 
 @late_kernel(types.boolean)
 def fill_gradient_in_space(system, scheme, work, space, t, h):
-    """The same of any tree."""
+    """Fill p, f without forces and H v at the nodes of any tree, as `fill_gradient_in_plane` does for a planar one."""
     nodes = space.nodes
     fill_places(space, h)
     fill_constraint_geometry(system, nodes, nodes.q)

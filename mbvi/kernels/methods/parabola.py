@@ -18,6 +18,8 @@ the step solves R = Σ w [σ f + σ̇ p] = 0, or with forces that contribute to 
 
 by Newton's iteration with its derivative with respect to u, without the second derivatives of F.
 
+Units, with u the unit of a coordinate: t, tau, h [s]; c [1]; R [J/u], or of three points [J s/u].
+
 Source: Mutze, A simple variational integrator for general holonomic mechanical systems, sections 3 and 4.
 """
 
@@ -37,11 +39,11 @@ from mbvi.kernels.algebra.saddle import (
 )
 from mbvi.kernels.compiler.decorators import kernel
 from mbvi.kernels.compiler.packed import Packed, read_only
+from mbvi.kernels.galerkin.tolerances import EPS
 from mbvi.kernels.layout import NOT_CONVERGED, NOT_FINITE, OK, SINGULAR, System
 from mbvi.kernels.mechanics.lagrangian import fill_gradient, fill_hessian, subtract_second_product
 from mbvi.kernels.methods.stored_state import store_state
 
-EPS = 2.220446049250313e-16
 MAX_ITERATIONS = 30
 SLOW = 0.1  # ratio of successive corrections from which the derivative is formed anew
 MAX_STALLS, SMALL = (

@@ -4,6 +4,8 @@ With the rates k_i = (v_i, a_i) of stage i, at the time t + c_i h and the state 
 
     y_i = y + h Σ_{j < i} A_ij k_j,     y' = y + h Σ_i b_i k_i,     y = (q, v).
 
+Units, with u the unit of a coordinate: t, h [s]; q [u]; v [u/s].
+
 Source: Hairer, Nørsett & Wanner, Solving Ordinary Differential Equations I, section II.1.
 """
 

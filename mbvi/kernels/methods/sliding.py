@@ -17,6 +17,8 @@ Arguments of the kernels:
 t, h      float     time at the start of a step, and its length [s]
 q, v, p   (n,)      configuration, velocity and momentum  [u, u/s, J s/u], u the unit of a coordinate
 
+Units of others: t0 [s]; out_q [u]; out_p [J s/u]; p_t [J/u]; g_tt [unit of g/s²]; lam [J/unit of g]; impulse [J s/unit of g].
+
 Sources: those of `mbvi.kernels.galerkin.steps`; Glocker, Set-Valued Force Laws (2001) (friction of constraints).
 """
 
@@ -28,6 +30,7 @@ from mbvi.kernels.algebra.saddle import SINGULAR_PIVOT, invert_block, multiply_b
 from mbvi.kernels.compiler.decorators import kernel
 from mbvi.kernels.compiler.lanes import WIDTH
 from mbvi.kernels.compiler.packed import Packed, read_only
+from mbvi.kernels.galerkin.tolerances import EPS
 from mbvi.kernels.layout import (
     BLOCK_COLUMN,
     BLOCK_ROW,
@@ -50,13 +53,15 @@ from mbvi.kernels.mechanics.lagrangian import (
     subtract_second_product,
     subtract_vector_potential,
 )
+from mbvi.kernels.methods.discrete_gradient import (
+    CONTRACTION,
+    DIFFERENCE,
+    MAX_HALVINGS,
+    MAX_ITERATIONS,
+    NOISE,
+    SMALL,
+)
 
-EPS = 2.220446049250313e-16
-DIFFERENCE = 1.5e-8  # relative step of the differences in the Jacobian
-CONTRACTION = 0.1  # ratio of a correction to the one before from which the Jacobian is formed anew
-NOISE = 100.0  # roundings of positions below which a correction that no longer shrinks is rounding
-SMALL = 1e-8  # relative correction below which one by the newest Jacobian that no longer shrinks is rounding
-MAX_ITERATIONS, MAX_HALVINGS = 50, 10
 IS_FACTORED, STEPS = 0, 1  # columns of Sliding.count
 
 
@@ -141,7 +146,7 @@ def fill_node(system, scheme, work, space, t, h, i):
 def add_push(out, first, system, space, r, impulse):
     """Add C_rᵀ Λ_r of the held constraint r to out[first : first + n]; its entries are in space.G.
 
-    out       (.,)    in and out
+    out       (.,)    in and out  [J s/u]
     """
     for part in range(-1, space.tangents.shape[0]):
         b, factor = (
@@ -211,7 +216,7 @@ def fill_rates(system, work, space, t, h):
 def rate_of(system, space, b, x):
     """G_b x of constraint b, whose entries are in space.G.
 
-    x         (n,)    or longer
+    x         (n,)    [u or u/s] (or longer)
     """
     total, first = 0.0, system.constraints[b, FIRST_ENTRY]
     for e in range(first, first + system.constraints[b, ENTRIES]):
@@ -250,7 +255,7 @@ def factor_jacobian(system, scheme, work, space, t, h):
 def relative_size(x, y, first, last, least):
     """The largest |x| of some entries, relative to the largest |y|, at least `least`.
 
-    x, y      (.,)
+    x, y      (.,)    [mixed]
     """
     size, other = 0.0, least
     for a in range(first, last):
@@ -464,7 +469,7 @@ def fill_regularity(out, system, work, space, t, q):
 
     It is the determinant of [M Cᵀ; G 0] divided by that with one friction less, the least of all that slide.
 
-    out       (states,)    out
+    out       (states,)    out  [1]
     t         (states,)    [s]
     q         (states, n)
     """

@@ -9,6 +9,8 @@ themselves, which turn as free rigid bodies do (`free_rotation`):
 Both are solved exactly, so that any sequence of them is symplectic; unit quaternions stay so, and p = 2 x ⋆ (0, ℓ) is
 tangent.
 
+Units, with u the unit of a coordinate: t, h [s]; a0 … a3, b0 … b3 [any unit]; out_q [u]; out_p [J s/u].
+
 Source: McLachlan & Quispel, Acta Numerica 11 (2002).
 """
 

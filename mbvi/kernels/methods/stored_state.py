@@ -1,4 +1,11 @@
-"""States of the methods on coordinates and velocities, as they are stored during a run."""
+"""States of the methods on coordinates and velocities, as they are stored during a run.
+
+This module has no formula of its own: p is the momentum of `mbvi.kernels.mechanics.lagrangian`.
+
+Units: t [s].
+
+Sources: those of `mbvi.kernels.mechanics.lagrangian`.
+"""
 
 from mbvi.kernels.compiler.decorators import kernel
 from mbvi.kernels.mechanics.lagrangian import fill_gradient

@@ -77,6 +77,18 @@ class Energies(NamedTuple):
         time, change, width = np.diff(self.t), np.diff(self.kinetic + self.potential), largest - least
         return change - np.clip(change, time * (least - width), time * (largest + width))
 
+    def spike(self, least: float, factor: float) -> int | None:
+        """The step in which most of a change of more than `least` [J] happens, by powers `factor` times those beside them.
+
+        So it is where a force has a pole: its work is that of one value, at whatever distance from the pole a state lies.
+        """
+        change = np.nan_to_num(np.abs(np.diff(self.kinetic + self.potential)))
+        if len(change) < 3 or not change.max() > least:
+            return None
+        step, powers = int(np.argmax(change)), np.pad(np.abs(self.power), 1, "edge")
+        inside, beside = powers[step + 1 : step + 3].max(), max(powers[step], powers[step + 3])
+        return step if inside > factor * beside else None
+
     def leaps(self, powers: Array) -> Array:
         """What the energy changes from state to state (states − 1,) [J] beyond any work of powers (states,) like those near.
 

@@ -44,6 +44,7 @@ NEAREST, EVERY = 16, 256  # steps between two samples, at first and at last
 MOST_SAMPLES = 512  # number of samples that are kept
 MOST_CORRECTIONS = 32  # places where the work of forces is looked at more closely
 MOST = 0.5  # part of what a balance gained that the work of forces must leave unexplained, where it is looked at, for a finding
+NARROW = 10.0  # factor by which the power of a force of the user's own is larger in one step than in those beside it
 COARSE = 16  # number of parts in which such a place is looked at first
 MOST_STATES = 1 << 16  # number of states that are looked at in such a place
 MOST_LOOKS, LITTLE = 16, 1e-6  # states that are looked at for inertia, and what is little of it, relative to the start
@@ -211,6 +212,10 @@ class Audit:
         """What the balance gains between two rows beyond what forces explain, and the row from which on most of it is gained."""
         if self._is_forced:
             last = min(last, first + MOST_STATES)
+            if self._system._own_force is not None and self._run.every == 1:
+                spike = self._energies(trajectory, slice(first, last + 1)).spike(MOST * abs(gain), NARROW)
+                if spike is not None:
+                    return gain, first + spike
             coarse = self._energies(trajectory, np.unique(np.linspace(first, last, COARSE + 1).astype(int)))
             closer = float(np.nansum(coarse.gains()))
             if abs(closer) <= MOST * abs(gain):

@@ -473,3 +473,35 @@ def test_a_bounded_quotient_has_no_pole() -> None:
             step=0.01,
             duration=1,
         )
+
+
+def pushed(force) -> mbvi.System:
+    """1 kg that glides with 1 m/s, and is pushed by a force of one's own."""
+    rail = mbvi.Prismatic(parent="world", child="load", axis=(1, 0, 0))
+    start = {"rail": mbvi.Initial(velocity=1)}
+    model = mbvi.Model(name="glide", bodies={"load": mbvi.Body(mass=1)}, joints={"rail": rail}, initial=start)
+    return mbvi.assemble(model, force=force)
+
+
+@pytest.mark.parametrize("step", [0.01, 0.005, 0.0025])
+@pytest.mark.parametrize("scheme", ["midpoint", "simpson", "gauss3"])
+def test_a_pole_of_an_own_force_between_two_states(scheme: str, step: float) -> None:
+    """Whatever the distance of the nearest state is, the work of one value of the force is that of no motion."""
+
+    def pole(t, q, v, F):
+        F[0] += 1e-3 / (t - 0.50033) ** 2
+
+    with pytest.warns(mbvi.AccuracyWarning, match=r"from t = 0\.5 s on the energy less the work of forces and drives"):
+        mbvi.simulate(pushed(pole), scheme, step=step, duration=1.5)
+
+
+def test_pulses_and_jumps_of_an_own_force_say_nothing() -> None:
+    def pulse(t, q, v, F):
+        F[0] += 50 * np.exp(-(((t - 0.5) / 0.03) ** 2)) - 0.5 * v[0] * abs(v[0])
+
+    def jump(t, q, v, F):
+        F[0] += 5.0 if t > 0.5 else 0.0
+
+    for force in (pulse, jump):
+        for step in (0.01, 0.0025):
+            assert mbvi.simulate(pushed(force), "simpson", step=step, duration=2).findings == ()

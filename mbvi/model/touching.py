@@ -92,6 +92,7 @@ def _given_twice(model: Description) -> Iterator[Problem]:
 def contact_problems(model: Description) -> Iterator[Problem]:
     """Contacts that are twice, friction of joints that have none, and names that something else has."""
     frictions: dict[Any, str] = {}
+    are_known = True  # all gaps, without which stops have no names
     for name, element in model.contacts.items():
         if name in model.joints or name in model.constraints:
             found = f"{name!r}, that of a joint or constraint"
@@ -100,8 +101,8 @@ def contact_problems(model: Description) -> Iterator[Problem]:
             try:
                 by_expression(element.gap, model)
             except ModelError as error:
+                are_known = False
                 yield Problem(("contacts", name, "gap"), str(error))
-                return
         if not isinstance(element, DryFriction):
             continue
         place = element.joint, element.coordinate
@@ -116,4 +117,5 @@ def contact_problems(model: Description) -> Iterator[Problem]:
         elif element.kinetic is None and element.static is not None and plain(element.static) < plain(joint.friction):
             found = f"{show(element.static)} below {show(joint.friction)}, that of the joint"
             yield Problem(("contacts", name, "static"), wrong("at least the kinetic friction", found))
-    yield from _given_twice(model)
+    if are_known:
+        yield from _given_twice(model)

@@ -966,3 +966,12 @@ def test_contacts_have_names_of_their_own(name, contacts):
     joint = mm.Prismatic(parent="world", child="b", axis=(1, 0, 0), limits=limits)
     with pytest.raises(ModelError, match=rf"contacts\.{name}: expected a name of its own"):
         mm.Model(name="x", bodies={"b": mm.Body(mass=1)}, joints={"j": joint}, contacts=contacts)
+
+
+def test_all_wrong_contacts_count_at_once():
+    gap = mm.ExpressionStop(gap="x('nothing')")
+    contacts = {"wall": gap, "rubbing": mm.DryFriction(joint="j"), "other": gap}
+    joint = mm.Prismatic(parent="world", child="b", axis=(1, 0, 0))
+    with pytest.raises(ModelError) as caught:
+        mm.Model(name="x", bodies={"b": mm.Body(mass=1)}, joints={"j": joint}, contacts=contacts)
+    assert str(caught.value).startswith("contacts.wall.gap: ") and str(caught.value).endswith("(and 2 more)")

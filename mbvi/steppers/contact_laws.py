@@ -207,8 +207,7 @@ class Instant:
 
         What is rounding is 0.
         """
-        count = len(self.units)
-        rows = np.concatenate([self.J[closed], self.units[held[held < count]], self.T[held[held >= count] - count]])
+        rows = self._rows(closed, held)
         X = self.responses(rows)
         before = rows @ self.v + np.concatenate([self.J_t[closed], np.zeros(len(held))])
         impulses = -np.linalg.lstsq(rows @ X.T, before, rcond=None)[0]
@@ -216,6 +215,18 @@ class Instant:
         least = STILL * float(np.abs(impulses).max(initial=0.0)) if (np.abs(before) > self.still).any() else np.inf
         stops = np.where(np.abs(impulses) > least, impulses, 0.0)[: len(closed)]
         return stops, -0.5 * stops * before[: len(closed)]
+
+    def shift(self, closed: Array, held: Array, gaps: Array) -> Array:
+        """The change of coordinates (n,), least in the metric M, by which gaps (closed,) close, and what holds stays."""
+        rows = self._rows(closed, held)
+        X = self.responses(rows)
+        change: Array = -np.linalg.lstsq(rows @ X.T, np.concatenate([gaps, np.zeros(len(held))]), rcond=None)[0] @ X
+        return change
+
+    def _rows(self, closed: Array, held: Array) -> Array:
+        """Gradients of stops that are closed, and of what frictions hold (closed + held, n)."""
+        count = len(self.units)
+        return np.concatenate([self.J[closed], self.units[held[held < count]], self.T[held[held >= count] - count]])
 
     def settled(self, stops: Array, frictions: Array, slides: Array) -> tuple[Array, Array, Array]:
         """Which stops are pressed, of some that touch, which frictions hold, of coordinates at rest, and how all others slide.
@@ -424,7 +435,8 @@ def bounded(W: Array, b: Array, low: Array | float, high: Array | float) -> Arra
     """The x (m,) between bounds that makes ½ xᵀ W x + bᵀ x least, for a symmetric W (m, m) that is not negative.
 
     Along directions in which W is zero and bᵀ x is not, x goes to a bound if there is one: as a friction does on a coordinate
-    that a closed stop moves, whatever the friction is. What nothing moves, so that a diagonal entry of W is zero, has no x.
+    that a closed stop moves, whatever the friction is, and as the slower of two stops of one motion does, which the other leaves.
+    What nothing moves, so that a diagonal entry of W is zero, has no x.
     """
     m, moves = len(b), ~(np.diag(W) <= 0.0)
     low, high = (np.broadcast_to(each, m) for each in (low, high))
@@ -437,22 +449,25 @@ def bounded(W: Array, b: Array, low: Array | float, high: Array | float) -> Arra
     if m == 1:
         return np.clip(-b / W[0], low, high)
     values, vectors = np.linalg.eigh(W)
-    kept = values > STILL * values[-1]
-    ends = (np.abs(vectors) > LEANS) & np.isfinite(high)[:, None]
-    slopes = np.abs(vectors.T @ b) > LEANS * np.abs(b).max()
-    values = np.where(kept, values, FLAT * values[-1])
-    kept |= slopes & ends.any(axis=0)
-    root = np.sqrt(values[kept])[:, None] * vectors[:, kept].T
-    goal = -(vectors[:, kept].T @ b) / np.sqrt(values[kept])
+    is_curved, slopes = values > STILL * values[-1], vectors.T @ b
+    downwards = -np.sign(slopes) * vectors
+    ends = ((downwards < -LEANS) | ((downwards > LEANS) & np.isfinite(high)[:, None])).any(axis=0)
+    slopes[~is_curved & ~(ends & (np.abs(slopes) > LEANS * np.abs(b).max()))] = 0.0
+    size = np.sqrt(np.where(is_curved, values, FLAT * values[-1]))
+    root, goal = size[:, None] * vectors.T, -slopes / size
     x = np.linalg.lstsq(root, goal, rcond=None)[0]
     if not ((low <= x) & (x <= high)).all():
         from scipy.optimize import lsq_linear  # takes a tenth of a second to import
 
         wide = np.maximum(high, low + 1e-300)
         found = lsq_linear(root, goal, (low, wide), method="bvls", tol=1e-15, max_iter=100 * m)
+        if not np.isfinite(found.x).all():  # a step of no length divides by zero there
+            found = lsq_linear(root, goal, (low, wide), method="trf", tol=1e-15)
         at, inside = found.active_mask, found.active_mask == 0
         x = np.where(at < 0, low, np.where(at > 0, high, found.x))
         if inside.any():
-            rest = b[inside] + W[np.ix_(inside, ~inside)] @ x[~inside]
-            x[inside] = -np.linalg.lstsq(W[np.ix_(inside, inside)], rest, rcond=None)[0]
+            closer = x.copy()
+            closer[inside] -= np.linalg.lstsq(W[np.ix_(inside, inside)], (W @ x + b)[inside], rcond=STILL)[0]
+            is_near = np.abs(closer - np.clip(closer, low, high)).max() <= LEANS * np.abs(x).max()
+            x = closer if is_near else x
     return np.clip(x, low, high)

@@ -59,12 +59,15 @@ CLOSE = 0.05  # |ψ| at an extremum, as part of the same, at which the extremum 
 RESOLUTION = 1e-15  # of the time of an event, as part of the step
 OF_EXTREMUM = 1e-9  # the same of an extremum, whose ψ is then known to its square
 TOUCH = 1e-10  # gap [m or rad] at which a stop touches while something else happens, and which an idle one must leave
+SHUT = 1e-14  # gap [m or rad] of a stop that closes which is rounding
+MOST_SHIFTS = 3  # of coordinates, until such gaps are zero
 PENETRATION = 1e-9  # gap below zero [m or rad] at the start, up to which it is rounding
 PASSED = 1e-6  # gap below zero [m or rad] after a step, from which an open stop has been passed
 SHORTEST = 1e-14  # rest of a step, as part of it, that is rounding
 MOST_EVENTS = 20_000  # within a step
 MOVES = 1e-9  # rate [m/s or rad/s] from which what was at rest moves
 ACROSS = 1e-9  # slip across the direction of a friction that is rounding, as part of the largest speed and of 1 [m/s]
+PARADOX = 1e-9  # regularity of what slides, up to which its forces are without bound
 NEAR_PARADOX = 0.1  # regularity of what slides, below which a step that fails comes near Painlevé's case
 START = -1
 
@@ -140,8 +143,7 @@ class ContactSteps:
         self._slides[:] = np.sign(contacts.friction_rates(np.array([self._start_time]), run.q[None], run.v[None])[0])
         touching = np.flatnonzero(gaps <= PENETRATION)
         self._is[touching] = IDLE
-        p = self._happen(run.done - 1, self._start_time, run.q, run.p, (START, -1), touching)
-        self._anchor(run.done, run.q, p)
+        self._anchor(run.done, *self._happen(run.done - 1, self._start_time, run.q, run.p, (START, -1), touching))
 
     def _present(self, t: float, q: Array, p: Array) -> list[tuple[float, ...]]:
         """What is so at a state, as if it had happened there."""
@@ -355,7 +357,7 @@ class ContactSteps:
         system = self._mode_system()
         if not system.slides or not len(t):
             return
-        wrong = np.flatnonzero(~(system.regularity(t, q) > 0.0))
+        wrong = np.flatnonzero(~(system.regularity(t, q) > PARADOX))
         if len(wrong):
             raise StepError(paradox(self.contacts.rubbing_names(system.slides), float(t[wrong[0]])))
 
@@ -436,7 +438,8 @@ class ContactSteps:
             tau, what = event
             q, p = along.state(tau)
             t += tau * (end - t)
-            p = self._happen(step, t, q, p, what)
+            self._check_regular(np.array([t]), q[None])
+            q, p = self._happen(step, t, q, p, what)
             count += 1
             if count > MOST_EVENTS:
                 raise StepError(
@@ -448,8 +451,8 @@ class ContactSteps:
 
     def _happen(
         self, step: int, t: float, q: Array, p: Array, what: tuple[int, int], touching: Array | None = None
-    ) -> Array:
-        """Let something happen at a state: the momentum (n,) after it, and the mode that follows.
+    ) -> tuple[Array, Array]:
+        """Let something happen at a state: the state after it, q and p (n,), and the mode that follows.
 
         what       the kind of event, and the contact
         touching   stops that touch; by default those whose gap is zero
@@ -464,12 +467,30 @@ class ContactSteps:
         self._check_direction(t, q, instant.v, touching)
         self._strike(instant, touching, notes)
         closed, held, slides = self._settled(instant, p, what, touching)
+        if np.abs(gaps[closed]).max(initial=0.0) > SHUT:
+            instant = self._shut(instant, closed, held)
+            gaps = contacts.gaps(np.array([t]), instant.q[None])[0]
         taken = instant.stopped(closed, held)
         self._note_stops(instant, touching, gaps, closed, taken, notes)
         self._note_frictions(instant, held, slides, what[0] == START, notes)
+        q = instant.q
         p = contacts.system._energies_and_momenta(np.array([t]), q[None], instant.v[None])[2][0]
         self.log.add(notes.rows, q, p)
-        return p
+        return q, p
+
+    def _shut(self, instant: Instant, closed: Array, held: Array) -> Instant:
+        """The instant at the nearest coordinates, in the metric M, at which the gaps of stops that close are zero.
+
+        They may be `TOUCH` before. The first step of the mode would move that far at once: if it is a short one, with a speed
+        whose square is no rounding.
+        """
+        for _ in range(MOST_SHIFTS):
+            gaps = self.contacts.gaps(np.array([instant.t]), instant.q[None])[0][closed]
+            if np.abs(gaps).max() <= SHUT:
+                break
+            q = instant.q + instant.shift(closed, held, gaps)
+            instant = Instant(self.contacts, instant.t, q, instant.v)
+        return instant
 
     def _touching(self, what: tuple[int, int], gaps: Array) -> Array:
         """Stops that touch: those that are closed, whose gap is zero, and of which the event is."""

@@ -271,6 +271,38 @@ def test_bounded_forces_are_the_least(size, seed):
     assert (slope[x >= high] < 1e-7).all()
 
 
+@given(st.integers(1, 6), st.integers(1, 3), st.integers(0, 10**6))
+def test_stops_of_one_motion_leave_it_to_the_fastest(size, motions, seed):
+    """Each stop wants a speed of one of some motions, which have masses, and it has the largest of all that are wanted."""
+    random = np.random.default_rng(seed)
+    rows = np.zeros((size, motions))
+    which, lever = random.integers(motions, size=size), random.uniform(0.3, 3, size)
+    rows[np.arange(size), which] = lever
+    wanted, masses = random.uniform(-1, 1, size), random.uniform(0.5, 2, motions)
+    x = bounded(rows / masses @ rows.T, -lever * wanted, 0.0, np.inf)
+    speeds = [max(0.0, *wanted[which == i]) if (which == i).any() else 0.0 for i in range(motions)]
+    np.testing.assert_allclose(x @ rows / masses, speeds, rtol=0, atol=1e-12)
+    slower = wanted < np.array(speeds)[which] - 1e-3
+    np.testing.assert_array_equal(x[slower], 0.0)
+
+
+def test_a_bouncing_lift_takes_a_body_from_a_floor_that_does_not_bounce():
+    """Both are struck at 1 s with 1 m/s; the lift, which rises with 0.5 m/s, gives 0.5 + 0.6·1.5 m/s, and the floor nothing."""
+    text = """
+name: lift
+gravity: [0, 0, 0]
+bodies: {box: {mass: 2}}
+joints: {way: {type: prismatic, parent: world, child: box, axis: [0, 0, 1]}}
+contacts:
+  floor: {type: plane_stop, body_a: world, body_b: box, normal: [0, 0, 1]}
+  lift: {type: plane_stop, body_a: world, body_b: box, normal: [0, 0, 1], height: 0.5*(t - 1), restitution: 0.6}
+initial: {way: {position: 1, velocity: -1}}
+"""
+    run = mbvi.simulate(mbvi.assemble(from_yaml(text)), "midpoint", step=0.25, duration=2)
+    np.testing.assert_allclose(run.v[[3, 5], 0], [-1, 1.4], rtol=0, atol=1e-12)
+    assert [(each.name, each.kind, round(each.impulse, 12)) for each in run.contacts] == [("lift", "impact", 4.8)]
+
+
 @pytest.mark.parametrize(("b", "force"), [((-5.0, 1.0), 2.0), ((-5.0, 9.0), -2.0), ((-5.0, 4.0), 2.0)])
 def test_a_friction_on_what_a_stop_moves_is_at_its_bound(b, force):
     """The stop of the first force moves the coordinate of the second: W has no inverse, and b is not in its range."""

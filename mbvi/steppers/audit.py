@@ -33,6 +33,7 @@ from mbvi.model.touching import has_moving_stops, stops_of
 from mbvi.results.trajectory import Finding, Trajectory
 from mbvi.steppers.run import Run
 from mbvi.system.causes import PULLEY, almost_no_inertia, rope_without_direction
+from mbvi.system.contacts import PENETRATION
 from mbvi.system.euler_angles import NEAR, EulerAngles, euler_angles
 from mbvi.system.projection import LARGE
 from mbvi.system.regularity import independence, weightless_near
@@ -87,6 +88,9 @@ class Audit:
         self._last = np.ravel(start)  # t, T, V and the powers at the last sample
         self._sums = np.array([0.0, 1.0])  # U there, and what divides the numbers of those kept
         self._noise = float(energies_of_rounding(system, run.q[None], run.step, run.start_time)[0])
+        if system.has_contacts:  # which close that far from where their gaps are zero
+            at_rest = system._forces_at_rest(np.array([run.start_time]), run.q[None])
+            self._noise += PENETRATION * float(np.abs(at_rest).sum())
         self._work = float(first_works(system, run.q[None], run.start_time)[0])
         self._samples = np.full((5, MOST_SAMPLES), np.nan)
         self._start = run.q, run.start_time

@@ -43,7 +43,7 @@ from mbvi.steppers.part_step import PartStep
 from mbvi.steppers.run import Run
 from mbvi.steppers.sliding import SlidingPart, SlidingSteps, part_of
 from mbvi.steppers.smooth import Smooth
-from mbvi.system.contacts import FREE, Contacts, Mode, ModeSystem
+from mbvi.system.contacts import FREE, PENETRATION, Contacts, Mode, ModeSystem
 from mbvi.system.cubics import on_cubics
 
 Array = np.ndarray
@@ -61,7 +61,6 @@ OF_EXTREMUM = 1e-9  # the same of an extremum, whose ψ is then known to its squ
 TOUCH = 1e-10  # gap [m or rad] at which a stop touches while something else happens, and which an idle one must leave
 SHUT = 1e-14  # gap [m or rad] of a stop that closes which is rounding
 MOST_SHIFTS = 3  # of coordinates, until such gaps are zero
-PENETRATION = 1e-9  # gap below zero [m or rad] at the start, up to which it is rounding
 PASSED = 1e-6  # gap below zero [m or rad] after a step, from which an open stop has been passed
 SHORTEST = 1e-14  # rest of a step, as part of it, that is rounding
 MOST_EVENTS = 20_000  # within a step

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 Array = np.ndarray
 FREE = 3
 """How a friction slides that does nothing: of an open stop, or of what is locked without it."""
+PENETRATION = 1e-9  # gap [m or rad] at the start, on either side of zero, up to which a stop touches
 LOCKED = 1e-12  # mobility of a direction, as part of the least that it has where no constraint holds it, that is none
 INDEPENDENT = 1e-9  # least part of a row of G that those before it do not span
 

@@ -1,6 +1,7 @@
 """Stops and dry friction against closed forms, and their orders."""
 
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -522,3 +523,14 @@ def test_a_friction_that_vanishes_lets_go(kinetic, tmp_path):
     run = mbvi.simulate(model, "simpson", step=0.01, duration=0.5, path=tmp_path / "a.h5")
     assert run.v[-1, 0] == pytest.approx(-0.5 * (9.81 - kinetic / 2), abs=1e-12)
     assert list(mbvi.read(tmp_path / "a.h5").contact_forces()) == (["rubbing"] if kinetic else [])
+
+
+@pytest.mark.parametrize("gap", [1e-9, 1e-10, 1e-12, 1e-7, 0.0])
+def test_a_body_that_comes_to_rest_at_once_warns_of_nothing(gap):
+    """Up to 1e-9 m from its stop it is moved there, by which its energy is another one; from farther away it falls."""
+    model = from_yaml(BALL.replace("{position: 1}", f"{{position: {gap}}}"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        run = mbvi.simulate(model, "simpson", step=0.01, duration=3)
+    assert run.findings == ()
+    np.testing.assert_allclose(run.q[-1], 0, rtol=0, atol=1e-15)

@@ -185,12 +185,17 @@ class ContactSteps:
             if count == 0:
                 self._anchor(step, *self._now)
                 continue
+            before = self.numbers.copy(), self.places.copy(), self.anchor.copy()
             try:
                 states, status = self._some_steps(step, count)
             except (StepError, ModelError) as error:
                 self.log.cut(step)
-                self._fail(self._looks_at, error)
-                return layout.NOT_CONVERGED, step
+                if self._looks_at == step:
+                    return self._fail(step, error)
+                self.numbers[:], self.places[:], self.anchor[:] = before  # those before it are done first, and stored
+                self._look, self._step = self._looks_at - step, -1
+                self._go_on_from(step)
+                continue
             if not states.shape[1]:
                 self._step = -1
                 return status, step
@@ -321,13 +326,14 @@ class ContactSteps:
             else:
                 self._pass(t + h * (step + k + 1), *states[:, k])
             done = k + 1
+        self._looks_at = step
         self._check_regular(t + h * np.arange(step + 1, step + 1 + done), states[0, :done])
         self._look = min(2 * self._look, MOST_STEPS)
         self._step = step + done
         if done:
             self._now = states[:, done - 1].copy()
             if self.contacts.rubs:
-                at = t + h * self._step
+                self._looks_at, at = self._step - 1, t + h * self._step
                 self._check_direction(
                     at, self._now[0], self._base.velocity(at, *self._now), np.flatnonzero(self._is == CLOSED)
                 )
@@ -347,7 +353,7 @@ class ContactSteps:
             raise StepError(unusable_gap(self.contacts.names[i], float(gaps[i]), t))
 
     def _check_regular(self, t: Array, q: Array) -> None:
-        """Refuse to slide where friction leaves the forces of stops undetermined: Painlevé's case.
+        """Refuse to slide where friction leaves the forces of stops undetermined, after some steps: Painlevé's case.
 
         Raises
         ------
@@ -358,6 +364,7 @@ class ContactSteps:
             return
         wrong = np.flatnonzero(~(system.regularity(t, q) > PARADOX))
         if len(wrong):
+            self._looks_at += int(wrong[0])
             raise StepError(paradox(self.contacts.rubbing_names(system.slides), float(t[wrong[0]])))
 
     def _check_direction(self, t: float, q: Array, v: Array, touching: Array) -> None:

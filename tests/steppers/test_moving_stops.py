@@ -117,3 +117,20 @@ def test_a_drive_that_goes_through_a_stop_is_named(height, formulation):
     )
     with pytest.raises(mbvi.StepError, match=rf"move anvil into its stop at t = {abs(height):.6g} s"):
         mbvi.simulate(model, "simpson", step=0.01, duration=1.0, formulation=formulation)
+
+
+@pytest.mark.parametrize("every", [1, 10])
+def test_all_states_before_a_step_that_fails_are_kept(every):
+    """The steps are done many at once; those before the one that fails count."""
+    model = mbvi.Model(
+        name="press",
+        bodies={"ram": mbvi.Body(mass=1)},
+        joints={"rail": mbvi.Prismatic(parent="world", child="ram", axis=(0, 0, 1))},
+        constraints={"motor": mbvi.PrescribedCoordinate(joint="rail", value="-t")},
+        contacts={"anvil": mbvi.PlaneStop(body_a="world", body_b="ram", normal=(0, 0, 1), height=-0.7305)},
+    )
+    with pytest.raises(mbvi.StepError, match=r"step 730 \(t = 0\.73 s\): .*t = 0\.7305 s") as error:
+        mbvi.simulate(model, "simpson", step=0.001, duration=1.0, every=every)
+    trajectory = error.value.trajectory
+    np.testing.assert_allclose(trajectory.t, 0.001 * every * np.arange(730 // every + 1), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(trajectory.q[:, 0], -trajectory.t, rtol=0, atol=1e-12)

@@ -23,6 +23,32 @@ class Result(NamedTuple):
     wrong: dict[int, str]
 
 
+def check_balance(off: float, finer: Callable[[int], float], least: float) -> None:
+    """Refuse an error of the energy balance that does not shrink at least as the square of the step, as one of a scheme does.
+
+    It may shrink later where a step is as long as what it passes, as a spring that is almost of no length: then a sixteenth of
+    the step shows it.
+
+    Parameters
+    ----------
+    off : float
+        The error, relative to the largest kinetic energy.
+    finer : callable
+        ``finer(parts)`` is that with steps so many times shorter.
+    least : float
+        What is no error.
+    """
+    errors = []
+    for parts in (4, 16):
+        errors.append(finer(parts))
+        if errors[-1] <= max(off / parts**2, least):
+            return
+    found = ", ".join(f"{each:g}" for each in errors)
+    raise AssertionError(
+        f"the energy balance errs by {off:g} of the energy, and by {found} with a 4th and a 16th of the step"
+    )
+
+
 def run(trial: Trial, seeds: Iterable[int], limit: float = 120.0) -> Result:
     """Try all seeds, each within `limit` seconds."""
     result, left = Result(Counter(), {}), list(seeds)

@@ -57,5 +57,5 @@ def test_an_error_of_the_balance_must_shrink_with_the_step():
     """That of a scheme does, at the latest with a sixteenth of the step; a jump does not."""
     campaign.check_balance(1e-3, lambda parts: 1e-3 / parts**4, 1e-6)
     campaign.check_balance(1e-3, lambda parts: {4: 5e-4, 16: 3e-6}[parts], 1e-6)
-    with pytest.raises(AssertionError, match="by 0.0008, 0.0004 with a 4th"):
+    with pytest.raises(AssertionError, match=r"by 0\.0008, 0\.0004 with a 4th"):
         campaign.check_balance(1e-3, lambda parts: {4: 8e-4, 16: 4e-4}[parts], 1e-6)

@@ -43,6 +43,7 @@ from mbvi.steppers.part_step import PartStep
 from mbvi.steppers.run import Run
 from mbvi.steppers.sliding import SlidingPart, SlidingSteps, part_of
 from mbvi.steppers.smooth import Smooth
+from mbvi.steppers.zeros import RESOLUTION, find_least, find_zero
 from mbvi.system.contacts import FREE, PENETRATION, Contacts, Mode, ModeSystem
 from mbvi.system.cubics import on_cubics
 
@@ -56,8 +57,6 @@ PLACES = 0.5 - 0.5 * np.cos(np.pi * np.arange(5) / 4)  # of Chebyshev's points i
 POLYNOMIAL = np.linalg.inv(np.vander(PLACES, increasing=True))
 NEAR = 0.5  # least |ψ| at these places, as part of how far it goes in the step, from which it does not reach zero
 CLOSE = 0.05  # |ψ| at an extremum, as part of the same, at which the extremum is determined
-RESOLUTION = 1e-15  # of the time of an event, as part of the step
-OF_EXTREMUM = 1e-9  # the same of an extremum, whose ψ is then known to its square
 TOUCH = 1e-10  # gap [m or rad] at which a stop touches while something else happens, and which an idle one must leave
 SHUT = 1e-14  # gap [m or rad] of a stop that closes which is rounding
 MOST_SHIFTS = 3  # of coordinates, until such gaps are zero
@@ -826,10 +825,7 @@ class _Along:
             if self.value(monitor, b) < 0.0:
                 if self.value(monitor, a) <= 0.0:
                     return a
-                from scipy.optimize import brentq  # takes a tenth of a second to import
-
-                eps = 4 * np.finfo(float).eps
-                return float(brentq(lambda tau: self.value(monitor, tau), a, b, xtol=RESOLUTION, rtol=eps))
+                return find_zero(lambda tau: self.value(monitor, tau), a, b)
         return None
 
     def _check_border(self, monitor: _Monitor, values: Array) -> None:
@@ -860,13 +856,5 @@ class _Along:
         for i in range(1, len(points) - 1):
             value = self.value(monitor, points[i])
             if 0.0 < value < CLOSE * spread and polynomial.deriv(2)(points[i]) > 0.0:
-                points[i] = self._least(monitor, points[i - 1], points[i + 1])
+                points[i] = find_least(lambda tau: self.value(monitor, tau), points[i - 1], points[i + 1])
         return points
-
-    def _least(self, monitor: _Monitor, a: float, b: float) -> float:
-        """Where ψ is least between a and b."""
-        from scipy.optimize import minimize_scalar
-
-        options = {"xatol": OF_EXTREMUM}
-        found = minimize_scalar(lambda tau: self.value(monitor, tau), bounds=(a, b), method="bounded", options=options)
-        return float(found.x)

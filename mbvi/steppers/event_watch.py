@@ -32,6 +32,7 @@ from mbvi.steppers.happened import Happened, Happenings
 from mbvi.steppers.loop import ENDED, Stepper
 from mbvi.steppers.part_step import PartStep
 from mbvi.steppers.run import Run
+from mbvi.steppers.zeros import find_least, find_zero
 from mbvi.system.events import CheckedEvent
 
 Array = np.ndarray
@@ -46,8 +47,6 @@ CLOSE, DOUBT = (
     10.0,
 )  # |ψ| at an extremum, relative to the same, and to the polynomial's error, that is looked at closely
 AT_START = 1e-12  # |ψ| at the start of a run, relative to the same in the first step, that is zero
-RESOLUTION = 1e-15  # of τ
-OF_EXTREMUM = 1e-9  # resolution of τ at an extremum, whose ψ is then known to its square
 REAL, DIGITS = 1e-6, 6  # of the polynomial's extrema, where they need not be known better
 
 
@@ -244,14 +243,12 @@ class _Along:
 
         An impact between two arcs may change it too, which is at the start of the second.
         """
-        from scipy.optimize import brentq  # takes a tenth of a second to import
-
         points = self._points()
         found = []
         for a, b in pairwise(points):
             new = np.sign(self(b))
             if sign and new == -sign:
-                root = a if new * self(a) >= 0.0 else brentq(self, a, b, xtol=RESOLUTION, rtol=4 * np.finfo(float).eps)
+                root = a if new * self(a) >= 0.0 else find_zero(self, a, b)
                 found.append((root, int(new)))
             sign = new or sign
         self.last_sign = sign
@@ -266,12 +263,7 @@ class _Along:
             value = self(points[i])
             is_close = abs(value) < CLOSE * self._spread + DOUBT * abs(value - self._polynomial(points[i]))
             if is_close and all(value * self(points[j]) > 0.0 for j in (i - 1, i + 1)):
-                points[i] = self._extremum(points[i - 1], points[i + 1], np.sign(value))
+                points[i] = find_least(
+                    lambda tau, value=value: np.sign(value) * self(tau), points[i - 1], points[i + 1]
+                )
         return points
-
-    def _extremum(self, a: float, b: float, sign: float) -> float:
-        """Where sign ψ is least between a and b."""
-        from scipy.optimize import minimize_scalar
-
-        options = {"xatol": OF_EXTREMUM}
-        return float(minimize_scalar(lambda tau: sign * self(tau), bounds=(a, b), method="bounded", options=options).x)

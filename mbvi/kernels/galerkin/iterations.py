@@ -3,8 +3,8 @@
 Both continue until the error left, which follows from how corrections shrink, is below round-off, or until what is left of the
 residual is round-off itself.
 
-Units: t, h [s]; kept [mixed], as `delta` of `workspace.Space`; scale, size, theta, left, parallel [1]. Unknowns are
-increments [u], u the unit of a coordinate, or velocities [u/s], and impulses [J s/unit of g].
+Units: t, h [s]; kept [mixed], as `delta` of `workspace.Space`; scale, size, theta, parallel [1]; residual [J s/u].
+Unknowns are increments [u], u the unit of a coordinate, or velocities [u/s], and impulses [J s/unit of g].
 """
 
 import math
@@ -414,9 +414,14 @@ def halve_correction(space):
 
 
 @kernel
-def factor_jacobian(system, scheme, work, space, t, h):
-    """Form and factor Newton's matrix, by coordinate partitioning where that may be; False where it is singular."""
+def factor_jacobian(system, scheme, work, space, t, h, is_late):
+    """Form and factor Newton's matrix, by coordinate partitioning where that may be; False where it is singular.
+
+    is_late   whether that of a step before was tried first, as the next steps do not
+    """
     count = space.count
+    if is_late:
+        count[ANEW] = int(space.tolerances[STEPS_ANEW])
     count[IS_REDUCED] = space.is_partitioned == 1 and factor_partitioned(system, scheme, work, space, t, h)
     return count[IS_REDUCED] == 1 or factor_newton(system, scheme, work, space, t, h)
 
@@ -440,20 +445,73 @@ def evaluate_newton(system, scheme, work, space, t, h):
 
 
 @kernel
-def has_newton_ended(system, space, size, theta, left, is_stalled, is_rounding, stalls):
-    """Whether the step is solved after a correction of relative size `size`, by contraction theta, which leaves `left`.
+def is_jacobian_old(system, space, h):
+    """Whether Newton's matrix of a step before is not used for this one, of size h."""
+    count, tol = space.count, space.tolerances
+    patience = tol[ITERATIONS_BEFORE] + (0.5 * space.limits[NEWTON_LIMIT] if system.is_geometric == 1 else 0.0)
+    is_other = count[AGE] >= tol[MAX_AGE] or space.measure[FACTOR_STEP] != h
+    return is_other or count[LAST] > patience or count[ANEW] > 0
 
-    is_stalled    whether the correction did not shrink, nor the residual fall; `stalls`: how often that was so
+
+@kernel
+def has_grown(space, residual):
+    """Whether the residual is larger than before the last correction by more than rounding, or not finite."""
+    return not (residual <= space.trace[RESIDUAL_BEFORE] or space.measure[ROUNDINGS] <= space.tolerances[FAR_OFF])
+
+
+@kernel
+def correct_newton(system, scheme, work, space, t, h):
+    """Add Newton's correction to the unknowns, and note its size; whether it is the rounding of positions."""
+    copy(space.z_kept, space.z)
+    solve_jacobian(system, scheme, work, space, t, h)
+    space.trace[SIZE], is_rounding, _ = correct(space, 1.0, space.delta)
+    return is_rounding
+
+
+@kernel
+def observe_newton_contraction(system, space, is_contraction):
+    """The contraction theta of this iteration, and what it leaves of the error: rounding hides it in the last corrections.
+
+    is_contraction   whether theta is the ratio of the last two corrections, by the same Jacobian and not halved
+    """
+    trace, measure, tol = space.trace, space.measure, space.tolerances
+    trace[THETA] = measure[THETA_NEWTON]
+    if is_contraction and not is_noise(system, space):
+        trace[THETA] = trace[SIZE] / trace[SIZE_BEFORE]
+        if trace[SIZE] > tol[TELLING]:
+            measure[THETA_NEWTON] = trace[THETA]
+    growing = tol[GROWING] * trace[THETA]
+    trace[LEFT_OVER] = growing * min(trace[LEFT_OVER], trace[SIZE]) if is_contraction else math.inf
+
+
+@kernel
+def observe_newton_stalls(system, space, residual):
+    """Whether this correction did not shrink, nor the residual fall, and how often that was so of small ones."""
+    trace, tol = space.trace, space.tolerances
+    is_rough = space.measure[ROUNDINGS] < tol[MANY]
+    if system.is_open == 1:  # has no loops, whose singular configurations stall corrections above the rounding
+        is_small = is_rough
+    else:
+        is_small = trace[SIZE] < tol[SMALL] or (system.is_geometric == 1 and is_rough)
+    is_longer = trace[SIZE_BEFORE] > 0.0 and trace[SIZE] > tol[NO_LONGER] * trace[SIZE_BEFORE]
+    is_stalled = is_longer and residual / trace[RESIDUAL_BEFORE] > tol[CONVERGING]
+    trace[STALLS] += is_stalled and is_small
+    return is_stalled
+
+
+@kernel
+def has_newton_ended(system, space, is_stalled, is_rounding):
+    """Whether the step is solved: the error left is below rounding, or hidden by it.
+
+    is_stalled    whether the correction did not shrink, nor the residual fall
     is_rounding   whether the correction is that of positions
     """
-    measure, tol = space.measure, space.tolerances
-    is_held = measure[VIOLATION] <= tol[HELD]
-    if is_held and (
-        stalls >= tol[MAX_STALLS] or (measure[ROUNDINGS] <= tol[NOISE] and is_rounding and left <= BELOW_ROUNDING * EPS)
-    ):
+    trace, measure, tol = space.trace, space.measure, space.tolerances
+    is_hidden = measure[ROUNDINGS] <= tol[NOISE] and is_rounding and trace[LEFT_OVER] <= BELOW_ROUNDING * EPS
+    if measure[VIOLATION] <= tol[HELD] and (trace[STALLS] >= tol[MAX_STALLS] or is_hidden):
         return True
-    is_below = is_below_rounding(system, space, size, theta)
-    return is_converged(system, space, size, is_stalled, is_below, is_rounding, stalls)
+    is_below = is_below_rounding(system, space, trace[SIZE], trace[THETA])
+    return is_converged(system, space, trace[SIZE], is_stalled, is_below, is_rounding, trace[STALLS])
 
 
 @late_kernel(types.int64)
@@ -461,24 +519,20 @@ def iterate_newton(system, scheme, work, space, t, h):
     """Newton's iteration from space.z: the Jacobian is kept while it contracts well, the step halved while it is too long.
 
     From an extrapolation it ends where the first correction leads far away: `advance` would not take the solution.
-
-    Rounding of positions hides in the corrections what the iteration leaves: `left` follows it from their contraction before.
     """
-    count, measure, tol = space.count, space.measure, space.tolerances
-    patience = tol[ITERATIONS_BEFORE] + (0.5 * space.limits[NEWTON_LIMIT] if system.is_geometric == 1 else 0.0)
-    needs_factor = count[AGE] >= tol[MAX_AGE] or measure[FACTOR_STEP] != h or count[LAST] > patience or count[ANEW] > 0
+    count, trace, tol = space.count, space.trace, space.tolerances
+    needs_factor = is_jacobian_old(system, space, h)
     count[ANEW] = max(count[ANEW] - 1, 0)
-    is_stale = True  # the Jacobian is that of a step before
-    is_chord = False  # the last correction had the same Jacobian, so that their ratio is the contraction
-    residual_before = left = math.inf
-    size_before = 0.0
-    halvings = iteration = stalls = 0
+    begin_trace(space)
     if system.k > 0:
         fill_start_jacobian(system, scheme, work, space, t, h)
+    is_stale = True  # the Jacobian is that of a step before
+    is_chord = False  # the last correction had the same Jacobian, so that their ratio is the contraction
+    halvings = iteration = 0
     while iteration < tol[MAX_ITERATIONS]:
         # evaluate
         residual = evaluate_newton(system, scheme, work, space, t, h)
-        if iteration > 0 and not (residual <= residual_before or measure[ROUNDINGS] <= tol[FAR_OFF]):
+        if iteration > 0 and has_grown(space, residual):
             if is_stale and residual < math.inf:
                 needs_factor = True
             elif halvings < tol[MAX_HALVINGS]:
@@ -489,47 +543,33 @@ def iterate_newton(system, scheme, work, space, t, h):
             return NOT_FINITE
         # correct
         if needs_factor:
-            if iteration > 0 and is_stale:
-                count[ANEW] = int(tol[STEPS_ANEW])
-            if not factor_jacobian(system, scheme, work, space, t, h):
+            is_late = iteration > 0 and is_stale
+            if not factor_jacobian(system, scheme, work, space, t, h, is_late):
                 return SINGULAR
-            is_stale = needs_factor = is_chord = False
-        ratio, residual_before = residual / residual_before, residual
-        copy(space.z_kept, space.z)
-        solve_jacobian(system, scheme, work, space, t, h)
-        size, is_rounding, _ = correct(space, 1.0, space.delta)
+            is_stale = is_chord = False
+        is_rounding = correct_newton(system, scheme, work, space, t, h)
         iteration += 1
         count[ITERATIONS] += 1
         count[LAST] = iteration
         if iteration == 1 and count[IS_FLIGHT] == 0 and is_far_from_start(space):
             return NOT_CONVERGED
         # observe
-        is_contraction = is_chord and halvings == 0
-        theta = measure[THETA_NEWTON]
-        if is_contraction and not is_noise(system, space):
-            theta = size / size_before
-            if size > tol[TELLING]:
-                measure[THETA_NEWTON] = theta
-        left = tol[GROWING] * theta * min(left, size) if is_contraction else math.inf
-        is_rough = measure[ROUNDINGS] < tol[MANY]
-        if system.is_open == 1:  # has no loops, whose singular configurations stall corrections above the rounding
-            is_small = is_rough
-        else:
-            is_small = size < tol[SMALL] or (system.is_geometric == 1 and is_rough)
-        is_stalled = size_before > 0.0 and size > tol[NO_LONGER] * size_before and ratio > tol[CONVERGING]
-        stalls += is_stalled and is_small
+        observe_newton_contraction(system, space, is_chord and halvings == 0)
+        is_stalled = observe_newton_stalls(system, space, residual)
         # decide
-        if has_newton_ended(system, space, size, theta, left, is_stalled, is_rounding, stalls):
+        if has_newton_ended(system, space, is_stalled, is_rounding):
             if not is_stale:
                 count[AGE] = 0
             return OK
-        if not is_chord or theta * size < tol[CLOSE]:  # without a chord it may contract by much
+        if not is_chord or trace[THETA] * trace[SIZE] < tol[CLOSE]:  # without a chord it may contract by much
             forget_angles(space)
-        is_slow_chord = is_chord and iterations_left(system, space, size, theta) > space.limits[NEWTON_LIMIT]
+        is_slow_chord = (
+            is_chord and iterations_left(system, space, trace[SIZE], trace[THETA]) > space.limits[NEWTON_LIMIT]
+        )
         needs_factor = halvings > 0 or is_slow_chord
         is_chord = True
-        size_before = size
         halvings = 0
+        trace[SIZE_BEFORE], trace[RESIDUAL_BEFORE] = trace[SIZE], residual
     return NOT_CONVERGED
 
 

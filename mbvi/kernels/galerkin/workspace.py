@@ -56,10 +56,10 @@ AVAILABLE, ORDER, MOVES_AHEAD, PUSHES_AHEAD = 0, 1, 2, 3
 # correction of the increments relative to these, and size of the coordinates (see place_size).
 THETA_SIMPLIFIED, THETA_NEWTON, RESIDUAL, FACTOR_STEP = 0, 1, 2, 3
 MOMENTUM_SIZE, STIFFNESS, ROUNDINGS, VIOLATION, CORRECTION, PLACE_SIZE = 4, 5, 6, 7, 8, 9
-# Columns of Space.trace, what the simplified iteration has observed in this step: relative size of the correction, and of the
-# one before; correction of the increments before, and first; residual before, and first; contraction; error that is left,
-# and the error that was expected to be left; numbers of corrections with this Jacobian, of those that determine its
-# contraction, of those in a row that stalled, of slow ones in a row, and how often the step seemed to have ended.
+# Columns of Space.trace, what an iteration has observed in this step: relative size of the correction, and of the one before;
+# correction of the increments before, and first; residual before, and first; contraction; error that is left, and the error
+# that was expected to be left; numbers of corrections with this Jacobian, of those that determine its contraction, of those in
+# a row that stalled, of slow ones in a row, and how often the step seemed to have ended.
 SIZE, SIZE_BEFORE, STEP_BEFORE, FIRST_STEP, RESIDUAL_BEFORE, FIRST_RESIDUAL = range(6)
 THETA, LEFT_OVER, EXPECTED, CORRECTIONS, KNOWN, STALLS, SLOW, ENDS = range(6, 14)
 # Columns of Space.limits: number of iterations still needed from which Newton's iteration replaces the simplified one,

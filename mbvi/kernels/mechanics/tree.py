@@ -328,6 +328,134 @@ def fill_gradient_screw(p, f, row, k, geometry, i, kind, dof, m, Nx, Ny, Nz, Px,
 
 
 @copied_kernel
+def past_joint(row, k, angles, geometry, link, kind, dof, q, v, wx, wy, wz, ux, uy, uz, gx, gy, gz):
+    """Twist ω, u and gravity behind the joint of a link, in the axes of the link, from those before it in its own axes.
+
+    row       (R, 27)    out, the rotation by a quaternion in row k alone
+    angles    (L, 6)     cosines and sines
+
+    Arguments: see the head of this file.
+    """
+    if kind == QUATERNION:
+        quaternion_matrix(row, k, QUATERNION_ROTATION, q[dof], q[dof + 1], q[dof + 2], q[dof + 3])
+        wx, wy, wz, ux, uy, uz, gx, gy, gz = into_frame(row, k, QUATERNION_ROTATION, wx, wy, wz, ux, uy, uz, gx, gy, gz)
+        wx, wy, wz = add_ball_rate(q, v, dof, wx, wy, wz)
+    elif kind == TRANSLATION:  # relative to the world
+        ux, uy, uz = v[dof], v[dof + 1], v[dof + 2]
+    else:
+        wx, wy, wz, ux, uy, uz, gx, gy, gz = past_screw(
+            geometry, angles, np.uintp(link), kind, q[dof], v[dof], wx, wy, wz, ux, uy, uz, gx, gy, gz
+        )
+    return wx, wy, wz, ux, uy, uz, gx, gy, gz
+
+
+@copied_kernel
+def sweep_out(row, angles, system, q, v, first, last):
+    """Twist and gravity of links first … last, a run of whole trees, in their frames, and the momentum of each link alone.
+
+    Arguments are those of `fill_gradient_tree`.
+
+    row       (R, 27)    out
+    """
+    links, geometry, gravity = system.links, system.geometry, system.gravity
+    wx = wy = wz = ux = uy = uz = gx = gy = gz = 0.0 * v[0]
+    for link in range(first, last + 1):
+        i, k = np.uintp(link), np.uintp(link - first)
+        parent = links[i, PARENT]
+        if parent < 0:
+            wx = wy = wz = ux = uy = uz = 0.0
+            gx, gy, gz = gravity[0], gravity[1], gravity[2]
+        else:
+            if parent != link - 1:
+                wx, wy, wz, ux, uy, uz, gx, gy, gz = nine_of(row, np.uintp(parent - first), OMEGA)
+            ux, uy, uz = velocity_at_joint(geometry, i, wx, wy, wz, ux, uy, uz)
+        if links[i, ALIGNED] == 0:
+            wx, wy, wz, ux, uy, uz, gx, gy, gz = into_frame(
+                geometry, link, ROTATION, wx, wy, wz, ux, uy, uz, gx, gy, gz
+            )
+        kind, dof = links[i, KIND], links[i, DOF]
+        wx, wy, wz, ux, uy, uz, gx, gy, gz = past_joint(
+            row, link - first, angles, geometry, link, kind, dof, q, v, wx, wy, wz, ux, uy, uz, gx, gy, gz
+        )
+        put_nine(row, k, OMEGA, wx, wy, wz, ux, uy, uz, gx, gy, gz)
+        put_momentum(row, k, geometry, i, wx, wy, wz, ux, uy, uz)
+
+
+@copied_kernel
+def fill_gradient_joint(p, f, row, k, gravity, geometry, i, kind, dof, q, v, m, Nx, Ny, Nz, Px, Py, Pz, hx, hy, hz):
+    """p and f of the joint of link i, from the composite momenta N, P, first moment h and mass m of the link.
+
+    p, f      (n,)       out, entries of the joint alone
+    row       (R, 27)    of which row k has the twist and gravity of the link
+
+    Arguments: see the head of this file.
+    """
+    if kind == QUATERNION:
+        fill_gradient_quaternion(p, f, row, k, q, v, dof, Nx, Ny, Nz, Px, Py, Pz, hx, hy, hz)
+    elif kind == TRANSLATION:
+        p[dof], p[dof + 1], p[dof + 2] = Px, Py, Pz
+        f[dof], f[dof + 1], f[dof + 2] = m * gravity[0], m * gravity[1], m * gravity[2]
+    else:
+        fill_gradient_screw(p, f, row, np.uintp(k), geometry, i, kind, dof, m, Nx, Ny, Nz, Px, Py, Pz, hx, hy)
+
+
+@copied_kernel
+def before_joint(row, k, angles, geometry, links, link, q, m, Nx, Ny, Nz, Px, Py, Pz, hx, hy, hz):
+    """Momenta N, P and first moment h of a link's subtree, of mass m, about its parent's joint and in the parent's axes.
+
+    row       (R, 27)    of which row k has the rotation by a quaternion
+    angles    (L, 6)     cosines and sines
+
+    Arguments: see the head of this file.
+    """
+    i = np.uintp(link)
+    kind = links[i, KIND]
+    if kind == QUATERNION:
+        Nx, Ny, Nz, Px, Py, Pz, hx, hy, hz = out_of_frame(
+            row, k, QUATERNION_ROTATION, Nx, Ny, Nz, Px, Py, Pz, hx, hy, hz
+        )
+    elif kind != TRANSLATION:
+        if kind != PRISMATIC:
+            Nx, Ny, Px, Py, hx, hy = turn_back(angles, i, Nx, Ny, Px, Py, hx, hy)
+        if kind != REVOLUTE:
+            Nx, Ny, hz = slide_back(geometry, i, q[links[i, DOF]], m, Nx, Ny, Px, Py, hz)
+    if links[i, ALIGNED] == 0:
+        Nx, Ny, Nz, Px, Py, Pz, hx, hy, hz = out_of_frame(geometry, link, ROTATION, Nx, Ny, Nz, Px, Py, Pz, hx, hy, hz)
+    Nx, Ny, Nz, hx, hy, hz = moments_at_parent(geometry, i, m, Nx, Ny, Nz, Px, Py, Pz, hx, hy, hz)
+    return Nx, Ny, Nz, Px, Py, Pz, hx, hy, hz
+
+
+@copied_kernel
+def sweep_in(p, f, row, angles, system, q, v, first, last):
+    """p and f of links first … last, a run of whole trees, from twist, gravity and momentum of each link by `sweep_out`.
+
+    Arguments are those of `fill_gradient_tree`.
+
+    p, f      (n,)       out, entries of these links alone
+    row       (R, 27)    in; the momenta of links with several children are overwritten
+    """
+    links, geometry = system.links, system.geometry
+    Nx = Ny = Nz = Px = Py = Pz = hx = hy = hz = 0.0 * v[0]
+    for link in range(last, first - 1, -1):
+        i, k, at = np.uintp(link), np.uintp(link - first), link - first
+        parent, kind, dof = links[i, PARENT], links[i, KIND], links[i, DOF]
+        m = geometry[i, SUBTREE_MASS]
+        Nx, Ny, Nz, Px, Py, Pz, hx, hy, hz = plus_nine(row, k, ANGULAR_MOMENTUM, Nx, Ny, Nz, Px, Py, Pz, hx, hy, hz)
+        fill_gradient_joint(
+            p, f, row, at, system.gravity, geometry, i, kind, dof, q, v, m, Nx, Ny, Nz, Px, Py, Pz, hx, hy, hz
+        )
+        if parent >= 0:
+            Nx, Ny, Nz, Px, Py, Pz, hx, hy, hz = before_joint(
+                row, at, angles, geometry, links, link, q, m, Nx, Ny, Nz, Px, Py, Pz, hx, hy, hz
+            )
+        if parent < 0 or parent != link - 1:
+            if parent >= 0:
+                above = np.uintp(parent - first)
+                add_nine(row, above, ANGULAR_MOMENTUM, Nx, Ny, Nz, Px, Py, Pz, hx, hy, hz)
+            Nx = Ny = Nz = Px = Py = Pz = hx = hy = hz = 0.0 * Nx
+
+
+@copied_kernel
 def fill_gradient_tree(p, f, row, angles, system, q, v):
     """p = ∂L/∂v and f = ∂L/∂q of a tree under gravity: one sweep out, one sweep in; on numbers or on lanes.
 
@@ -339,78 +467,14 @@ def fill_gradient_tree(p, f, row, angles, system, q, v):
                            are swept in turn
     angles    (L, 6)       cosines and sines by `fill_cosines`
     q, v      (n,)         configuration and velocity  [u, u/s]
+
+    Indices of links are made unsigned in the sweeps, since for others numba tests whether they count from an array's end.
     """
-    links, geometry, gravity = system.links, system.geometry, system.gravity
-    first = 0  # indices are made unsigned, since for others numba tests whether they count from an array's end
-    while first < links.shape[0]:
-        last = links[first, LAST_OF_RUN]
-        wx = wy = wz = ux = uy = uz = gx = gy = gz = 0.0 * v[0]
-        for link in range(first, last + 1):
-            i, k, at = np.uintp(link), np.uintp(link - first), link - first
-            parent = links[i, PARENT]
-            above = np.uintp(parent - first)
-            kind = links[i, KIND]
-            dof = links[i, DOF]
-            if parent < 0:
-                wx = wy = wz = ux = uy = uz = 0.0
-                gx, gy, gz = gravity[0], gravity[1], gravity[2]
-            else:
-                if parent != link - 1:
-                    wx, wy, wz, ux, uy, uz, gx, gy, gz = nine_of(row, above, OMEGA)
-                ux, uy, uz = velocity_at_joint(geometry, i, wx, wy, wz, ux, uy, uz)
-            if links[i, ALIGNED] == 0:
-                wx, wy, wz, ux, uy, uz, gx, gy, gz = into_frame(
-                    geometry, link, ROTATION, wx, wy, wz, ux, uy, uz, gx, gy, gz
-                )
-            if kind == QUATERNION:
-                quaternion_matrix(row, at, QUATERNION_ROTATION, q[dof], q[dof + 1], q[dof + 2], q[dof + 3])
-                wx, wy, wz, ux, uy, uz, gx, gy, gz = into_frame(
-                    row, at, QUATERNION_ROTATION, wx, wy, wz, ux, uy, uz, gx, gy, gz
-                )
-                wx, wy, wz = add_ball_rate(q, v, dof, wx, wy, wz)
-            elif kind == TRANSLATION:  # relative to the world
-                ux, uy, uz = v[dof], v[dof + 1], v[dof + 2]
-            else:
-                wx, wy, wz, ux, uy, uz, gx, gy, gz = past_screw(
-                    geometry, angles, i, kind, q[dof], v[dof], wx, wy, wz, ux, uy, uz, gx, gy, gz
-                )
-            put_nine(row, k, OMEGA, wx, wy, wz, ux, uy, uz, gx, gy, gz)
-            put_momentum(row, k, geometry, i, wx, wy, wz, ux, uy, uz)
-        Nx = Ny = Nz = Px = Py = Pz = hx = hy = hz = 0.0 * v[0]
-        for link in range(last, first - 1, -1):
-            i, k, at = np.uintp(link), np.uintp(link - first), link - first
-            parent = links[i, PARENT]
-            above = np.uintp(parent - first)
-            kind = links[i, KIND]
-            dof = links[i, DOF]
-            m = geometry[i, SUBTREE_MASS]
-            Nx, Ny, Nz, Px, Py, Pz, hx, hy, hz = plus_nine(row, k, ANGULAR_MOMENTUM, Nx, Ny, Nz, Px, Py, Pz, hx, hy, hz)
-            if kind == QUATERNION:
-                fill_gradient_quaternion(p, f, row, at, q, v, dof, Nx, Ny, Nz, Px, Py, Pz, hx, hy, hz)
-                if parent >= 0:
-                    Nx, Ny, Nz, Px, Py, Pz, hx, hy, hz = out_of_frame(
-                        row, at, QUATERNION_ROTATION, Nx, Ny, Nz, Px, Py, Pz, hx, hy, hz
-                    )
-            elif kind == TRANSLATION:
-                p[dof], p[dof + 1], p[dof + 2] = Px, Py, Pz
-                f[dof], f[dof + 1], f[dof + 2] = m * gravity[0], m * gravity[1], m * gravity[2]
-            else:
-                fill_gradient_screw(p, f, row, k, geometry, i, kind, dof, m, Nx, Ny, Nz, Px, Py, Pz, hx, hy)
-                if parent >= 0:
-                    if kind != PRISMATIC:
-                        Nx, Ny, Px, Py, hx, hy = turn_back(angles, i, Nx, Ny, Px, Py, hx, hy)
-                    if kind != REVOLUTE:
-                        Nx, Ny, hz = slide_back(geometry, i, q[dof], m, Nx, Ny, Px, Py, hz)
-            if parent >= 0:
-                if links[i, ALIGNED] == 0:
-                    Nx, Ny, Nz, Px, Py, Pz, hx, hy, hz = out_of_frame(
-                        geometry, link, ROTATION, Nx, Ny, Nz, Px, Py, Pz, hx, hy, hz
-                    )
-                Nx, Ny, Nz, hx, hy, hz = moments_at_parent(geometry, i, m, Nx, Ny, Nz, Px, Py, Pz, hx, hy, hz)
-            if parent < 0 or parent != link - 1:
-                if parent >= 0:
-                    add_nine(row, above, ANGULAR_MOMENTUM, Nx, Ny, Nz, Px, Py, Pz, hx, hy, hz)
-                Nx = Ny = Nz = Px = Py = Pz = hx = hy = hz = 0.0 * Nx
+    first = 0
+    while first < system.links.shape[0]:
+        last = system.links[first, LAST_OF_RUN]
+        sweep_out(row, angles, system, q, v, first, last)
+        sweep_in(p, f, row, angles, system, q, v, first, last)
         first = last + 1
     add_rotor_momenta(p, system, v)
 

@@ -203,7 +203,7 @@ class Model(Description):
     def _repr_svg_(self) -> str | None:
         """The graph of bodies and joints, for notebooks; None without matplotlib."""
         try:
-            return cast(str | None, getattr(mbvi.draw_graph(self), "_repr_svg_", lambda: None)())
+            return cast(str | None, getattr(mbvi.pictures.draw_graph(self), "_repr_svg_", lambda: None)())
         except ModelError:
             return None
 

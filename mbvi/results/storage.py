@@ -940,8 +940,8 @@ def _scheme_of(numbers: dict[str, Any]) -> Tableau | Method:
             return Tableau(**numbers)
         name = str(numbers["name"])
         if numbers.get("runner") == "runge_kutta" and name not in mbvi.SCHEMES:
-            return mbvi.find_scheme(ButcherTableau.of(numbers["numbers"], name))
-        known = mbvi.find_scheme(name)
+            return mbvi.catalog.find_scheme(ButcherTableau.of(numbers["numbers"], name))
+        known = mbvi.catalog.find_scheme(name)
     except ModelError as error:
         raise ValueError(str(error)) from None
     if not isinstance(known, Method) or list(known.numbers) != numbers["numbers"]:

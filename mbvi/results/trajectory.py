@@ -405,8 +405,8 @@ class Trajectory:
     def at(
         self, times: ArrayLike, fast: bool = False, inputs: Mapping[Any, Callable[..., Any]] | None = None
     ) -> Trajectory:
-        """The states at given times, each by a step that ends there, or on cubics: see `mbvi.states_at`."""
-        return mbvi.states_at(self, times, fast, inputs)
+        """The states at given times, each by a step that ends there, or on cubics: see `mbvi.between.states_at`."""
+        return mbvi.between.states_at(self, times, fast, inputs)
 
     def forces(self, names: Sequence[str] | None = None) -> dict[str, ElementForce]:
         """What forces, drives, couplings, other constraints, joints and contacts exert, with their power and energy, by name.

@@ -133,7 +133,7 @@ class Equations:
         Examples
         --------
         >>> import mbvi
-        >>> found = mbvi.equations(mbvi.load("models/pendulum.yaml"))
+        >>> found = mbvi.symbolic.equations(mbvi.load("models/pendulum.yaml"))
         >>> found.values(found.mass_matrix)(0.0, [0.3], [0.0]).shape
         (1, 1)
         """
@@ -206,7 +206,7 @@ def equations(model: Model | System, parts: Sequence[str] | None = None) -> Equa
     >>> bob = mbvi.Body(mass="m", center_of_mass=(0, 0, "-l"))
     >>> pivot = mbvi.Revolute(parent="world", child="bob", axis=(0, 1, 0))
     >>> parts = {"bodies": {"bob": bob}, "joints": {"pivot": pivot}, "parameters": {"m": 2, "l": 0.5}}
-    >>> found = mbvi.equations(mbvi.Model(name="pendulum", gravity=(0, 0, -9.81), **parts))
+    >>> found = mbvi.symbolic.equations(mbvi.Model(name="pendulum", gravity=(0, 0, -9.81), **parts))
     >>> found.mass_matrix, found.potential.subs(found.q[0], 0)
     (Matrix([[l**2*m]]), -981*l*m/100)
     """

@@ -191,8 +191,8 @@ def equations(model: Model | System, parts: Sequence[str] | None = None) -> Equa
     Returns
     -------
     Equations
-        Of the coordinates of the system that `assemble` makes. Directions of axes and sizes of shapes are numbers, and so are
-        parameters that they depend on.
+        Equations in the coordinates of the system that `assemble` makes. Directions of axes and sizes of shapes are numbers,
+        and so are parameters that they depend on.
 
     Raises
     ------
@@ -288,7 +288,7 @@ class _Finder:
         return F.applyfunc(short)
 
     def constraints(self) -> dict[str, Any]:
-        """In the order of the system."""
+        """The constraints by their names, in the order of the system."""
         turning = sympy.Matrix([rate / square for rate, square in zip(self.v, self.squares(), strict=True)])
         known = {symbol: float(self.values.resolved.parameters[name]) for name, symbol in self.values.symbols.items()}
         start = known | dict(zip(self.q, self.system.given_q, strict=True))
@@ -445,7 +445,7 @@ class _Finder:
         return self.q[self.bodies.builder.coordinate(force.joint, str(force.coordinate))]
 
     def way(self, raw: Any, force: Any) -> Any:
-        """From the first to the second point of a force (3, 1)."""
+        """The way from the first to the second point of a force (3, 1)."""
         (a, _), (b, _) = force.ends()
         (_, place_a), (_, place_b) = raw.ends()
         return self.bodies.point(b, place_b) - self.bodies.point(a, place_a)

@@ -49,7 +49,7 @@ class System(BaseSystem):
     is_conservative : bool
         Whether all forces derive from a potential that does not depend on time.
     constraint_names : tuple of str
-        Of every constraint g_i: that of its joint, element or coordinates, and a short one.
+        The name of every constraint g_i: that of its joint, element or coordinates, and a short one.
     model : Model or None
         The model it was assembled from.
     """

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import mbvi
-from mbvi.symbolic.equations import Equations
+from mbvi.symbolic.lagrange import Equations
 
 FOLDER = Path(__file__).parents[1] / "models"
 NAMES = (
@@ -18,7 +18,7 @@ NAMES = (
 
 def main(names: Sequence[str] = NAMES) -> dict[str, Equations]:
     """The equations of models, by the names of their files."""
-    return {name: mbvi.equations(mbvi.load(FOLDER / f"{name}.yaml")) for name in names}
+    return {name: mbvi.symbolic.equations(mbvi.load(FOLDER / f"{name}.yaml")) for name in names}
 
 
 if __name__ == "__main__":

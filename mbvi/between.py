@@ -53,7 +53,7 @@ def states_at(
     Returns
     -------
     Trajectory
-        Of m states.
+        A trajectory of m states.
 
     Raises
     ------

@@ -217,7 +217,7 @@ class GravityCompensation(_OfDynamics):
     inputs : sequence of str
         The actuators.
     damping : float or (m,)
-        Of the driven coordinates besides, f = … − d x'.
+        The damping of the driven coordinates besides, f = … − d x'.
     """
 
     def __init__(self, inputs: Sequence[str], damping: ArrayLike = 0.0) -> None:

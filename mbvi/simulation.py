@@ -251,11 +251,11 @@ def resume(
     progress : callable, optional
         Called as ``progress(steps_done, steps)`` several times per second.
     events, until : optional
-        Those of the run, whose functions its file cannot hold.
+        The events of the run, whose functions its file cannot hold.
     controllers : optional
-        Those of the run, which are given the states that they had.
+        The controllers of the run, which are given the states that they had.
     inputs : optional
-        Those of the run that are functions of the state; all others are in the file.
+        The inputs of the run that are functions of the state; all others are in the file.
 
     Returns
     -------

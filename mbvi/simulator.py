@@ -71,7 +71,7 @@ class Simulator:
     ----------
     model : Model or System
     scheme, step, formulation, initial_q, initial_v, start_time, project
-        Those of `simulate`.
+        The arguments of `simulate` with these names.
     every : int
         Number of steps per stored state of `trajectory`; 0 stores none.
     inputs : mapping, optional
@@ -318,7 +318,10 @@ class Simulator:
         return tuple(self._locked)
 
     def _go_on_with(self, system: System, q: Array, v: Array) -> None:
-        """Go on from here with another system, with the same inputs, and stored states that begin anew; or not at all."""
+        """Go on from here with another system and the same inputs; the stored states begin anew.
+
+        If the other system cannot start here, that is an error, and the simulator stays as it was.
+        """
         t, before = self.t, (self.system, self._inputs, self._all_inputs)
         inputs = self._all_inputs.copy()
         try:
@@ -504,7 +507,7 @@ class Simulator:
         Parameters
         ----------
         names : sequence of str, optional
-            Of sensors; by default all.
+            Names of sensors; by default all.
 
         Raises
         ------

@@ -272,6 +272,8 @@ def test_the_page_on_the_architecture_names_every_storey():
     storeys = [storey for contract in contracts for storey in contract.get("layers", ())]
     assert len(storeys) > 20
     assert [storey for storey in storeys if f"`{storey}`" not in page] == ["__main__"]
+    picture = (ROOT / "docs" / "pictures" / "architecture.svg").read_text(encoding="utf-8")
+    assert {*storeys} - {*re.findall(r"\w+", picture)} == {"__main__"}
 
 
 def test_what_the_page_on_adding_shows_stands_in_one_code_file():

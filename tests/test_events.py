@@ -129,7 +129,7 @@ def test_a_run_is_the_same_with_events(name, scheme, step, models):
         assert np.array_equal(run.q, plain.q[::every]) and np.array_equal(run.p, plain.p[::every])
         found = run.events["rest"]
         assert abs(found.v[:, 0]).max(initial=0.0) < 1e-12
-        assert abs(mbvi.states_at(plain, found.t).constraint_residual()).max() < 1e-13 if len(found) else True
+        assert abs(mbvi.between.states_at(plain, found.t).constraint_residual()).max() < 1e-13 if len(found) else True
 
 
 def test_a_file_keeps_events_and_a_resumed_run_goes_on_with_them(pendulum, tmp_path):

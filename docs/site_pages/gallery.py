@@ -51,7 +51,7 @@ def plot(*what: str, **options: str) -> Picture:
 def graph() -> Picture:
     """That of `mbvi graph`."""
     return Picture(
-        lambda trajectory, stem: _saved(mbvi.draw_graph(trajectory.system.model), stem), "`mbvi graph {model}`"
+        lambda trajectory, stem: _saved(mbvi.pictures.draw_graph(trajectory.system.model), stem), "`mbvi graph {model}`"
     )
 
 

@@ -24,7 +24,7 @@ class Page(NamedTuple):
 ANALYSES = (
     *("symmetry", "noether", "control_points", "linearization", "convergence", "symplecticity"),
     *("small_step", "interaction", "steady"),
-    *("inverse_kinematics", "equilibrium"),
+    *("postures", "equilibrium"),
 )
 PAGES = {
     "api": Page(
@@ -35,8 +35,8 @@ PAGES = {
     ),
     "results": Page(
         "Results",
-        "Classes of what runs, systems and models answer with, other errors and warnings, states for other programs, and what "
-        "measures schemes.",
+        "Classes of what runs, systems and models answer with, other errors and warnings, states for other programs, what "
+        "measures schemes, and functions that are needed less often than those of `mbvi` itself.",
         (
             Source("mbvi.results.trajectory", ("Statistics", "Finding", "Occurrences")),
             Source("mbvi.results.samples", ("Samples",)),
@@ -44,7 +44,7 @@ PAGES = {
             Source("mbvi.control", ("PD", "PID", "GravityCompensation", "ComputedTorque", "CompiledModel")),
             Source("mbvi.results.tables", ("Table", "Quantity")),
             Source("mbvi.system.element_forces", ("ElementForce",)),
-            Source("mbvi.symbolic.equations", ("Equations",)),
+            Source("mbvi.symbolic"),
             Source("mbvi.results.contacts", ("ContactEvents", "ContactEvent")),
             Source("mbvi.results.limits", ("exceeded_limits", "unchecked_limits", "Excess")),
             Source("mbvi.model.import_report", ("ImportReport", "Note")),
@@ -70,7 +70,9 @@ PAGES = {
             Source("mbvi.measure.compare", ("Comparison",)),
             Source("mbvi.measure.bench", ("bench", "Bench")),
             Source("mbvi.warmup", ("warm_up",)),
-            Source("mbvi.live.follow", ("Follower",)),
+            Source("mbvi.between", ("states_at",)),
+            Source("mbvi.live"),
+            Source("mbvi.pictures"),
             Source(
                 "mbvi.errors",
                 (
@@ -99,7 +101,7 @@ PAGES = {
     "analysis": Page(
         "Analysis",
         "What runs, schemes and systems are measured with.",
-        tuple(Source(f"mbvi.analysis.{name}") for name in ANALYSES),
+        (Source("mbvi.analysis"), *(Source(f"mbvi.analysis.{name}") for name in ANALYSES)),
     ),
     "exact": Page(
         "Classes of exact motions", "Closed-form solutions; [examples](../exact.md).", (Source("mbvi.exact"),)
@@ -113,6 +115,7 @@ PAGES = {
         "Schemes as data",
         "What a scheme is made of, and how to make one; [which to take](../schemes.md).",
         (
+            Source("mbvi.catalog", ("find_scheme",)),
             *(Source(f"mbvi.schemes.{name}") for name in ("tableau", "galerkin", "method")),
             Source("mbvi.steppers.direct_midpoint", ("direct_midpoint",)),
             Source("mbvi.steppers.discrete_gradient", ("chorin",)),

@@ -153,7 +153,7 @@ def buckling_factors(model: Model | System | Equilibrium, load: str = GRAVITY) -
     Parameters
     ----------
     model : Model or System or Equilibrium
-        Of a model or a system, the equilibrium is looked for at its initial coordinates.
+        For a model or a system, the equilibrium is looked for at its initial coordinates.
     load : str
         ``gravity``, or the name of a force, which is scaled.
 
@@ -242,12 +242,12 @@ class _Rest:
         return lam
 
     def stiffness(self, q: Array, lam: Array) -> Array:
-        """K (n, n)."""
+        """The stiffness K (n, n), with the curvature of the constraints that have the multipliers lam."""
         by_q = self.system.second_derivatives(q, self.rest, self.t)[3]
         return -by_q - self.system.constraint_curvature(q, lam, self.t)
 
     def basis(self, q: Array) -> Array:
-        """N (n, m), whose columns span the motions that constraints leave."""
+        """A matrix N (n, m), whose columns span the motions that constraints leave."""
         G = self.system.constraint_jacobian(q, self.t)
         return null_space(G).T if len(G) else np.eye(self.system.dimension)
 

@@ -78,7 +78,7 @@ def discrete_momenta(
     ----------
     system : System
     scheme : str or Tableau
-        Of one stage, such as midpoint or shake.
+        A scheme of one stage, such as midpoint or shake.
     step : float
         Step size h [s].
     before, after : (n,) or (pairs, n)

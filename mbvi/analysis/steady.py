@@ -52,7 +52,7 @@ class SteadyMotion:
     neutral : int
         How many of these there are.
     eigenvalues : ndarray (m,) of complex
-        Those of A, by increasing real part [1/s].
+        The eigenvalues of A, by increasing real part [1/s].
     """
 
     name: str

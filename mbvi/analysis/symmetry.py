@@ -345,7 +345,7 @@ class _Wholes(NamedTuple):
 
 
 def _wholes(system: System, candidates: Sequence[Invariant]) -> _Wholes:
-    """As combinations of the candidates, which on the coordinates of every hanger give the body the same turn and shift."""
+    """The combinations of the candidates that give the bodies of all hangers the same turn and shift."""
     of_coordinate: dict[int, list[int]] = {}
     for i, each in enumerate(candidates):
         of_coordinate.setdefault(each.parts[0][0], []).append(i)

@@ -40,7 +40,7 @@ def animate(
     Parameters
     ----------
     trajectory : Trajectory
-        Of a model, with at least two states.
+        A run of a model, with at least two states.
     path : str or path
         The file; its ending says what it is: .glb, a 3D file (glTF 2.0) with a node for every body, in a unit of 1 m; .html, a
         page with three.js, plots and arrows that needs no network; .mp4 or .gif, a video.

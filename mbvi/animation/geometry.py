@@ -74,7 +74,7 @@ def body_geometry(
     Parameters
     ----------
     body : Body
-        Of numbers, as in `Model.resolved().bodies`.
+        A body of numbers, as in `Model.resolved().bodies`.
     holds : sequence of ndarray (3,)
         Where joints and forces hold it, in its frame [m].
     files : Files or None
@@ -84,7 +84,7 @@ def body_geometry(
     swell : float
         Factor of the radii of bars without shapes, so that the round ends of equal neighbours do not coincide.
     share : float
-        Of the triangles of meshes, how many are kept, about.
+        The part of the triangles of meshes that is kept, at least roughly.
     """
     points = reach(body, holds, files)
     unit = float(np.ptp(points, axis=0).max()) or least or 1.0

@@ -49,9 +49,9 @@ def wires(guide: Guide, way: Array, s: Array, size: float, radius: float) -> Geo
     s : ndarray (F,)
         Values of the curve's parameter; of other guides any.
     size : float
-        Of the scene [m].
+        The size of the scene [m].
     radius : float
-        Of the wires [m].
+        The radius of the wires [m].
     """
     margin, place = MARGIN * size, np.array(guide.of[1], dtype=float)
     match guide.hold:

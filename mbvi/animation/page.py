@@ -53,7 +53,7 @@ def html(
         Plots: of the energy, which always stands above, and of coordinates.
     momentum : Arrow
     reactions : list of Arrow
-        Of joints, constraints and stops.
+        The reactions of joints, constraints and stops.
     marks : sequence of Mark
         On the time line.
     live : mapping, optional

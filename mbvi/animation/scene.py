@@ -102,7 +102,7 @@ class Thing:
     Attributes
     ----------
     name : str
-        That of the body, joint or element of the model.
+        The name of the body, joint or element of the model.
     kind : str
         body, joint, frame, or link for springs, dampers, rods and cables.
     geometry : Geometry
@@ -186,7 +186,7 @@ def make_scene(system: System, motion: Motion, trails: Sequence[str] | None, tri
     Parameters
     ----------
     system : System
-        Of a model.
+        The system of a model.
     motion : Motion
     trails : sequence of str or None
         Points whose ways are shown: a body, for its centre of mass, or body.point; if None, of the body that goes furthest.
@@ -514,7 +514,7 @@ def _pin(ends: Sequence[_End], axis: Array, looks: dict[str, Geometry], size: fl
 
 
 def _along(vertices: Array, axis: Array, radius: float) -> tuple[float, float]:
-    """From where to where a body reaches along an axis, near the axis, and a little more."""
+    """The two ends of the part of an axis that a body reaches near it, and a little more."""
     along = vertices @ axis
     near = along[np.linalg.norm(vertices - along[:, None] * axis, axis=1) < 2.5 * radius]
     return float(near.min(initial=0.0)) - 0.6 * radius, float(near.max(initial=0.0)) + 0.6 * radius
@@ -591,7 +591,7 @@ def _spread(things: Sequence[Thing]) -> float:
 
 
 def _view(extent: Array, up: Array) -> Array:
-    """Towards the camera: from above and aside, and rather in front of what is flat."""
+    """The unit vector towards the camera, which stands above and to one side, but more in front of a scene that is flat."""
     across = shapes.rotation_to(up)[:, :2]
     flat = (extent - extent.mean(axis=0)) @ across
     broad = np.linalg.svd(flat, full_matrices=False)[2][0] @ across.T

@@ -36,7 +36,7 @@ def moves_as_text(start: Start, most: int) -> Iterator[str]:
 
 
 def _move_as_text(move: Move) -> str:
-    """By how much a coordinate or rate was changed, and to what."""
+    """The text that says by how much a coordinate or rate was changed, and to what."""
     unit = "" if move.unit == "-" else move.unit
     unit = f" {unit or '1'}/s" if move.is_rate else f" {unit}".rstrip()
     name = f"rate of {move.name}" if move.is_rate else move.name

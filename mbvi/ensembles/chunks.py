@@ -55,9 +55,9 @@ class Recipe:
     variables : dict of str to Variable
         What every member leaves behind.
     measures : dict of str to callable
-        Those of them that are functions of the trajectory.
+        The variables that are functions of the trajectory, with these functions.
     time_limit : float or None
-        Of every member [s].
+        The time after which a member is given up [s].
     """
 
     plan: tuple[Any, ...]

@@ -112,8 +112,8 @@ def ensemble(
     measure : mapping of str to callable, optional
         Numbers to store of every member: by names, functions of its `Trajectory`.
     statistics : sequence of str, optional
-        Of what, of the same and of what is measured, to find mean, covariance (or variance) and quantiles over all members that
-        are done. What is not stored takes no memory of its own, however many members there are.
+        What to find mean, covariance (or variance) and quantiles of, over all members that are done: names of what can be
+        stored, or is measured. What is not stored takes no memory of its own, however many members there are.
     threads : int, optional
         How many members run at once; by default as many as there are processors.
     processes : int, optional

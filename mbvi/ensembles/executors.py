@@ -149,7 +149,7 @@ class Processes:
 
 
 def _begin(line: Connection, has_begun: Event) -> None:
-    """In a new process: it ends when the one that began it closes a line, or has ended."""
+    """Let a new process end when the one that began it closes a line, or has ended."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that began this one ends it
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     threading.Thread(target=_end_with, args=(line,), daemon=True).start()
@@ -246,7 +246,7 @@ class Cluster:
 
 
 def _no_scheduler() -> ModelError:
-    """That what a client was connected to has gone."""
+    """The error which says that the scheduler of a client has ended."""
     remedy = "start another; the members that are done are in the file, if there is one, and resume goes on with it"
     return ModelError(f"executor: {wrong('a scheduler that runs', 'one that ended', remedy)}")
 
@@ -338,5 +338,5 @@ def check_workers(client: Any) -> None:
 
 
 def _about(packages: Mapping[str, Any], host: Mapping[str, Any]) -> str:
-    """On what the last bits of results depend."""
+    """The versions and the machine on which the last bits of results depend, in one line."""
     return " ".join([*(f"{name} {packages[name]}" for name in LIKE_THESE), host["machine"]])

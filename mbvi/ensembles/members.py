@@ -30,7 +30,7 @@ class Members:
     values : ndarray (members, names)
         The values of every member.
     numbers : ndarray (members,)
-        By which messages call them.
+        The numbers by which messages call them.
     """
 
     sizes: Mapping[str, int]

@@ -32,7 +32,7 @@ class Plan:
     members : Members
     variation : Variation
     first : System
-        That of the first member.
+        The system of the first member.
     method : Tableau or Method
     step : float
         [s]
@@ -144,7 +144,7 @@ class Plan:
 
     @property
     def map(self) -> ParameterMap | None:
-        """From the parameters that vary to the tables of a system like the first; None where there is no such map."""
+        """The map from the parameters that vary to the tables of a system like the first; None where there is none."""
         may_depend = any(isinstance(each, str) for each in self.given[1:])  # the step, or the duration
         names = self.variation.parameters
         return self.first.parameter_map(names) if names and not may_depend else None

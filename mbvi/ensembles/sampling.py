@@ -171,7 +171,7 @@ class SamplingPlan(Element):
     method : str
         random, latin_hypercube, sobol or saltelli.
     seed : int
-        Of the sample: the same seed gives the same sample.
+        The seed of the sample: the same seed gives the same sample.
 
     Examples
     --------
@@ -192,7 +192,7 @@ class SamplingPlan(Element):
         Parameters
         ----------
         model : Model, optional
-            Whose parameters expressions use.
+            The model whose parameters expressions use.
 
         Raises
         ------

@@ -60,7 +60,7 @@ def sobol_indices(runs: xarray.Dataset, of: str, seed: int = 0) -> xarray.Datase
     of : str
         A number of every member, as what was measured.
     seed : int
-        Of the resampling by which confidence intervals are found.
+        The seed of the resampling by which confidence intervals are found.
 
     Returns
     -------

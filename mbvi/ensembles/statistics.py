@@ -214,7 +214,7 @@ class SummedUp:
     ----------
     kept : InMemory or InFile
     variables : dict of str to Variable
-        Of which there are statistics.
+        The variables of which there are statistics.
 
     Raises
     ------

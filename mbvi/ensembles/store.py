@@ -108,7 +108,7 @@ class Structure:
         What is said of the whole.
     model : Model or None
     summaries : dict of str to Variable
-        Of all members together.
+        The variables of all members together.
     """
 
     sizes: Mapping[str, int]
@@ -164,7 +164,7 @@ class InMemory:
         """Nothing is left to do."""
 
     def dataset(self) -> xarray.Dataset:
-        """As an xarray Dataset, when all members have been put."""
+        """The results as an xarray Dataset, when all members have been put."""
         of, sizes = self._structure, tuple(self._structure.sizes)
         variables: dict[str, Any] = {
             name: ((*sizes, *each.dimensions), self._values[name].reshape(*of.shape, *each.shape), each.attributes)
@@ -290,7 +290,7 @@ class InFile:
             file["reason"][...] = self._reasons.reshape(self._structure.shape)
 
     def dataset(self) -> xarray.Dataset:
-        """As an xarray Dataset, which reads what is used."""
+        """The results as an xarray Dataset, which reads what is used."""
         dataset = needed("xarray").open_dataset(self._path, engine="h5netcdf")
         found = dataset.set_coords([name for name in self._structure.coordinates if name not in dataset.coords])
         found.set_close(dataset.close)
@@ -359,7 +359,7 @@ class InFile:
 
 
 def _neighbours(numbers: Array) -> Iterator[slice]:
-    """The parts of a list of numbers in which each is the one before and 1."""
+    """The longest parts of a list of whole numbers in which every number is by 1 larger than the one before it."""
     ends = [0, *(np.flatnonzero(np.diff(numbers) != 1) + 1).tolist(), len(numbers)]
     return (slice(*pair) for pair in itertools.pairwise(ends) if pair[0] < pair[1])
 

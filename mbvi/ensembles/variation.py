@@ -44,7 +44,7 @@ class Variation:
     ----------
     model : Model or System
     formulation : str or None
-        Of a model, see `assemble`.
+        The formulation of a model, see `assemble`.
     names : iterable of str
         What varies.
     where : str
@@ -54,7 +54,7 @@ class Variation:
     ----------
     model : Model or None
     parameters : tuple of str
-        Those of the names that are parameters.
+        The names that are parameters.
     places : dict of str to Place
         The other names.
 

@@ -144,9 +144,9 @@ class Worker:
     variables : mapping of str to Variable
         What every member leaves behind.
     measures : mapping of str to callable
-        Those of them that are functions of the trajectory.
+        The variables that are functions of the trajectory, with these functions.
     time_limit : float or None
-        Of every member [s].
+        The time after which a member is given up [s].
     stopped : Event
         Set when what runs is not wanted any more.
     """

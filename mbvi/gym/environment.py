@@ -62,12 +62,12 @@ class Environment(Env):
     duration : float or str, optional
         Time after which an episode is truncated [s].
     scheme, step, formulation, initial_q, initial_v, start_time, every
-        Those of `Simulator`.
+        The arguments of `Simulator` with these names.
 
     Attributes
     ----------
     simulator : Simulator
-        That which runs: `simulator.trajectory` is the episode.
+        The simulator that runs: `simulator.trajectory` is the episode.
 
     Raises
     ------
@@ -128,7 +128,7 @@ class Environment(Env):
         Parameters
         ----------
         seed : int, optional
-            Of the random starts from now on.
+            The seed of the random starts from now on.
         options : mapping of str to float, optional
             Initial values to start from, of those that have ranges.
 
@@ -191,7 +191,7 @@ class VectorEnvironment(VectorEnv):
     count : int
         How many.
     model, reward, **options
-        Those of `Environment`.
+        The arguments of `Environment` with these names.
 
     Attributes
     ----------
@@ -223,7 +223,7 @@ class VectorEnvironment(VectorEnv):
         Parameters
         ----------
         seed : int or sequence of int, optional
-            Of the random starts from now on; a number is that of the first, and grows by 1 from one to the next.
+            The seeds of the random starts from now on; a number is that of the first, and grows by 1 from one to the next.
         options : mapping of str to float, optional
             Initial values to start from, of those that have ranges.
 

@@ -101,7 +101,7 @@ class Screen:
     Parameters
     ----------
     system : System
-        Of a model.
+        The system of a model.
     start : ndarray (n,)
         Coordinates from which the view takes its size: it has room for turns of every joint.
     trails : sequence of str or None

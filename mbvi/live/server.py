@@ -50,7 +50,7 @@ class Server:
     Attributes
     ----------
     address : str
-        That of the page.
+        The address of the page.
     """
 
     def __init__(self, shown: Shown) -> None:

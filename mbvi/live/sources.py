@@ -123,7 +123,7 @@ class SimulatorSource(Source):
     Attributes
     ----------
     simulator : Simulator
-        That which runs: another one after a parameter was changed.
+        The simulator that runs: another one after a parameter was changed.
     """
 
     def __init__(self, simulator: Simulator, speed: float | None, trails: Sequence[str] | None) -> None:

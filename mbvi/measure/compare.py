@@ -43,7 +43,7 @@ class Comparison:
     duration : float
         Simulated time of each run [s].
     schemes : tuple of str
-        Those that apply to the system.
+        The schemes that apply to the system.
     orders : tuple of int
         What the schemes declare.
     steps : ndarray (m,)

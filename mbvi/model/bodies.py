@@ -108,7 +108,7 @@ class Body(Element):
 
     @property
     def arm(self) -> Floats | None:
-        """From the point that the inertia of a body of numbers is about to its centre of mass (3,); None if it is that [m]."""
+        """The way from the point that a body's inertia is about to its centre of mass (3,) [m]; None if that is the point."""
         if self.inertia_about == "center_of_mass":
             return None
         point = (0.0, 0.0, 0.0) if self.inertia_about == "origin" else self.points[self.inertia_about]

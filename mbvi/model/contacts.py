@@ -183,7 +183,7 @@ class PlaneStop(Rubbing, Between):
         return {"normal": unit(self.normal)}
 
     def stops(self, name: str) -> Iterator[Stop]:
-        """The plane."""
+        """Its one stop, at the plane."""
         place, normal, radius = (getattr(self, key) for key in ("point_a", "normal", "radius"))
         at = tuple(x + radius * n for x, n in zip(place, normal, strict=True))
         bodies: dict[str, Any] = {"body_a": self.body_a, "body_b": self.body_b}
@@ -229,7 +229,7 @@ class WheelStop(Rubbing, RollingWheel):
         yield from rubbing_problems(self)
 
     def stops(self, name: str) -> Iterator[Stop]:
-        """The plane."""
+        """Its one stop, at the plane."""
         yield _of_surface(name, self, RollingWheel)
 
 
@@ -249,7 +249,7 @@ class EllipsoidStop(Rubbing, RollingEllipsoid):
         yield from rubbing_problems(self)
 
     def stops(self, name: str) -> Iterator[Stop]:
-        """The plane."""
+        """Its one stop, at the plane."""
         yield _of_surface(name, self, RollingEllipsoid)
 
 

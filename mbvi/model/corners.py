@@ -1,7 +1,7 @@
 """Corners of functions of time: times at which abs, min or max go over to another branch, so that the rate jumps.
 
-A prescribed motion pushes there without time, which no step resolves; of a force a corner within a step leaves few orders of a
-scheme. What is smooth there, as max(0, t)**3, has none.
+At a corner of a prescribed motion the velocity jumps, by an impulse that no step resolves. A corner of a force inside a step
+lowers the order of a scheme. A function whose rate does not jump, as max(0, t)**3, has no corner.
 """
 
 from __future__ import annotations

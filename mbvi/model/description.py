@@ -74,7 +74,7 @@ class Simulation(Element):
         """A scheme that there is, positive times, and not too many steps."""
         if self.scheme not in TABLEAUX:
             try:
-                mbvi.find_scheme(self.scheme)  # imports the compiler, with what runs the other schemes
+                mbvi.catalog.find_scheme(self.scheme)  # imports the compiler, with what runs the other schemes
             except ModelError as error:
                 yield Problem(("scheme",), str(error).removeprefix("scheme: "))
         step, duration = float(self.step), float(self.duration)

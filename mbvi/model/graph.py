@@ -96,7 +96,7 @@ def _joint(model: Description, name: Any) -> Joint:
 
 
 class _Tie(NamedTuple):
-    """What of a joint decides whether it is in the spanning tree."""
+    """The properties of a joint that decide whether it is in the spanning tree."""
 
     name: str
     parent: str

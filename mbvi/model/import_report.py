@@ -74,7 +74,7 @@ def joined(first: ImportReport | None, others: Sequence[tuple[str, str, ImportRe
     Parameters
     ----------
     first : ImportReport, optional
-        That of the model.
+        The report of the model.
     others : sequence of (str, str, ImportReport or None)
         What each of the others is called in the report, the prefix of its names, and its report.
     """

@@ -39,7 +39,7 @@ def steiner(mass: float, d: Floats) -> Floats:
 
 
 class _Miss(NamedTuple):
-    """By how much a body's inertia misses that of a rigid body.
+    """The amounts by which a body's inertia misses that of a rigid body.
 
     given      (3, 3)  as it is given, symmetric  [kg m²]
     own        (3, 3)  the same about the centre of mass

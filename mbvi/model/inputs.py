@@ -118,7 +118,7 @@ def read_inputs(
         Between the times: linear; hold, each value until the next time; smooth, which stays between its neighbours; or spline.
         A time that stands twice is a jump; where values are held, its first value must be the one held until then.
     names : sequence of str, optional
-        Those that are taken; by default all.
+        The inputs that are taken; by default all.
     longest_gap : float, optional
         The longest time between two rows that is no gap in the data [s].
 

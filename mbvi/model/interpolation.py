@@ -56,7 +56,7 @@ class Overshoot(NamedTuple):
     rate: float
 
     def size(self) -> float:
-        """By how much."""
+        """The distance by which it leaves the range between its neighbours."""
         return max(self.value - max(self.before[1], self.after[1]), min(self.before[1], self.after[1]) - self.value)
 
 

@@ -41,7 +41,7 @@ class Model(Description):
     gravity : vector
         Acceleration of gravity, in the world frame [m/s²].
     loop_tolerance : number
-        By how much constraints of a loop that follow from others may contradict them, as angles [rad] or as parts of the
+        The amount by which constraints of a loop that follow from others may contradict them, as angles [rad] or as parts of the
         loop's size: four times the rounding of its numbers. Then the numbers of its joints are moved by the least amount
         that lets it move exactly, see `moved_loops` of its system; with 0 loops are taken as they are.
     bodies : mapping
@@ -107,7 +107,7 @@ class Model(Description):
     def mended(self) -> tuple[str, ...]:
         """What was mended of rounded numbers, a line each: inertias and quaternions that miss by 5e-4 at most.
 
-        Of the model of a system besides the loops whose joints' numbers were moved, see `System.moved_loops`.
+        For the model of a system this has besides the loops whose joints' numbers were moved, see `System.moved_loops`.
 
         Examples
         --------
@@ -203,7 +203,7 @@ class Model(Description):
     def _repr_svg_(self) -> str | None:
         """The graph of bodies and joints, for notebooks; None without matplotlib."""
         try:
-            return cast(str | None, getattr(mbvi.draw_graph(self), "_repr_svg_", lambda: None)())
+            return cast(str | None, getattr(mbvi.pictures.draw_graph(self), "_repr_svg_", lambda: None)())
         except ModelError:
             return None
 

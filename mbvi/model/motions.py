@@ -35,7 +35,7 @@ class ElementaryMotion(NamedTuple):
 
     @property
     def freedoms(self) -> int:
-        """In how many independent ways it moves."""
+        """The number of independent ways in which it moves."""
         return 3 if self.kind == "quaternion" else 1
 
 

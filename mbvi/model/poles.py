@@ -78,7 +78,7 @@ def first_gap(program: Program, start: float, end: float) -> float | None:
 
 
 def _first_without(program: Program, low: float, high: float) -> float:
-    """From where a function has no value, between a time at which it has one and one at which it has none."""
+    """The first time at which a function has no value, between a time at which it has one and a time at which it has none."""
     for _ in range(REFINED):
         middle = 0.5 * (low + high)
         low, high = (middle, high) if math.isfinite(value_at(program, middle)) else (low, middle)

@@ -41,7 +41,7 @@ class Reader:
     Parameters
     ----------
     name : str
-        Of the file.
+        The name of the file.
     content : bytes
     """
 

@@ -32,13 +32,13 @@ class RollingBall(Between):
     Parameters
     ----------
     radius : number
-        Of the ball, whose centre is point_b [m].
+        The radius of the ball, whose centre is point_b [m].
     surface : str
         What it rolls on: plane, cylinder or sphere. Point_a is a point of the plane or of the axis, or the centre.
     direction : vector
         The plane's normal, towards the ball, or the cylinder's axis, in the frame of body_a; normalised.
     surface_radius : number
-        Of the cylinder or the sphere [m].
+        The radius of the cylinder or the sphere [m].
     inside : bool
         Whether the ball rolls on the inside of the cylinder or the sphere.
     slips : bool
@@ -88,7 +88,7 @@ class RollingWheel(Between):
     Parameters
     ----------
     radius : number
-        Of the wheel, from its centre, which is point_b, to the tread [m].
+        The radius of the wheel, from its centre, which is point_b, to the tread [m].
     axis : vector
         The wheel's axis in the frame of body_b; normalised.
     tyre : number

@@ -31,7 +31,7 @@ CONSISTENT = np.array([[-1.0, 1.0, 1.0], [1.0, -1.0, 1.0], [1.0, 1.0, -1.0]])
 
 
 def excess(moments: NDArray[Any]) -> float:
-    """By how much the largest of three principal moments exceeds the sum of the others; at most 0 for a body's."""
+    """The largest of three principal moments minus the sum of the others; at most 0 for those of a body."""
     low, middle, high = np.sort(moments)
     return float(high - middle - low)
 

@@ -155,7 +155,7 @@ def _at(edges: Edges, is_wrong: NDArray[np.bool_]) -> Ints:
 
 
 def _named(surface: Surface, faces: Ints) -> str:
-    """As face 3, or faces 1, 2, 5, … (12)."""
+    """Some faces by their numbers, in a text such as face 3, or faces 1, 2, 5, … (12)."""
     numbers = surface.numbers[faces].tolist()
     more = f", … ({len(numbers)})" if len(numbers) > MOST_NAMED else ""
     return f"face{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers[:MOST_NAMED]))}{more}"

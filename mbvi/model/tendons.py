@@ -52,7 +52,7 @@ def tendons_of(model: Description) -> Iterator[tuple[str, OnTendon]]:
 
 
 def tendon_problems(model: Description) -> Iterator[Problem]:
-    """Lengths that are no expressions, of a resolved model."""
+    """The problems of a resolved model's tendons whose lengths cannot be read as expressions."""
     for name, tendon in tendons_of(model):
         try:
             if tendon.length is not None:

@@ -66,7 +66,7 @@ def errors(method: str | Method, doubling: float = DOUBLING) -> OscillationError
 
 
 def errors_of_one_iteration() -> OscillationErrors:
-    """With a = A(t + τ, x + τ v, v + τ a₀) instead of the solution for a: one iteration of the simple kind."""
+    """The errors of one iteration of the simple kind: a = A(t + τ, x + τ v, v + τ a₀) instead of the solution for a."""
     tau, x, v = PERIOD / STEPS / 2, np.array([1.0]), np.array([0.0])
     states = [(x, v)]
     for _ in range(PERIODS * STEPS):

@@ -72,7 +72,7 @@ def plot_bundle(runs: xarray.Dataset, path: str | Path | None = None, force: boo
 
 
 def _panels(runs: xarray.Dataset) -> dict[str, tuple[Array, Array]]:
-    """By their labels: quantiles (5, t), and some members (k, t)."""
+    """The panels by their labels: quantiles (5, t), and some members (k, t)."""
     found: dict[str, tuple[Array, Array]] = {}
     for name in ("q", "v", "p", "energy"):
         if name not in runs and f"{name}_quantiles" not in runs:

@@ -80,7 +80,7 @@ def draw_graph(model: Model) -> Any:
     Parameters
     ----------
     model : Model
-        Of more than 60 bodies, long runs of alike ones are drawn together; if more are left, they are dots without names.
+        If it has more than 60 bodies, long runs of alike ones are drawn together; if more are left, they are dots without names.
 
     Returns
     -------

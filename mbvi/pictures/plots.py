@@ -187,7 +187,7 @@ class View:
 
     @cached_property
     def rounding(self) -> Rounding:
-        """What of its quantities is rounding."""
+        """The sizes below which its quantities are rounding."""
         return Rounding(self.trajectory)
 
     @property
@@ -209,14 +209,16 @@ class View:
 
 
 class Rounding:
-    """What of a trajectory's quantities is rounding: parts of the largest, or of what they were if all moved by their size.
+    """The sizes below which a trajectory's quantities are rounding.
+
+    They are parts of the largest, or of what the quantities would be if all coordinates moved by their size.
 
     Attributes
     ----------
     length : float
         How far bodies, or coordinates, are apart [m]; 1 if there are no lengths.
     mass : float
-        Of all bodies [kg], 0 without a model.
+        The mass of all bodies [kg], 0 without a model.
     """
 
     def __init__(self, trajectory: Trajectory) -> None:
@@ -345,7 +347,7 @@ def _with_unit(text: str, unit: str) -> str:
 
 
 def _thinned(items: Sequence[Any], note: str = "") -> tuple[list[Any], str]:
-    """At most MOST_CURVES of them, evenly chosen, and a note that says so."""
+    """A choice of at most MOST_CURVES items, evenly spaced, and a note that says so."""
     if len(items) <= MOST_CURVES:
         return list(items), note
     kept = np.linspace(0, len(items) - 1, MOST_CURVES).round().astype(int)

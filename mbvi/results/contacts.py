@@ -180,7 +180,7 @@ class ContactEvent:
     unit: str
 
     def __str__(self) -> str:
-        """As impact of stop at t = 1 s: impulse 2 N s, took 0.5 J."""
+        """The event as a text such as impact of stop at t = 1 s: impulse 2 N s, took 0.5 J."""
         text = f"{self.kind} of {self.name} at t = {self.t:.6g} s"
         if self.kind == "impact":
             return f"{text}: impulse {self.impulse:.4g} {self.unit} s, took {self.energy:.4g} J"

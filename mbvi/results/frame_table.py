@@ -31,7 +31,7 @@ def frame_table(system: System, frames: Sequence[str], t: Array, q: Array, v: Ar
     Parameters
     ----------
     system : System
-        Of a model.
+        The system of a model.
     frames : sequence of str
         Bodies, BODY.FRAME of their named frames, or the name of a frame alone where one body has it.
     t : (states,)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 NOTICED = 1e-9
-"""By how much of a limit, or of 1, a value must exceed it."""
+"""The part of a limit, or of 1, by which a value must exceed it."""
 
 
 class Excess(NamedTuple):
@@ -43,7 +43,7 @@ class Excess(NamedTuple):
     time: float
 
     def __str__(self) -> str:
-        """As elbow.angle: up to 2.2 rad, beyond the upper limit of 2 rad, first at t = 0.4 s."""
+        """A text such as elbow.angle: up to 2.2 rad, beyond the upper limit of 2 rad, first at t = 0.4 s."""
         reached = f"up to {self.extreme:.4g} {self.unit}, beyond the {self.limit} of {self.value:.4g} {self.unit}"
         return f"{self.coordinate}: {reached}, first at t = {self.time:.4g} s"
 

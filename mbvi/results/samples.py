@@ -35,7 +35,7 @@ class Samples:
     values : ndarray (m, inputs)
         The same, within its limits.
     sensors : tuple of str
-        Those that it had instead of the state.
+        The sensors that it had instead of the state.
     """
 
     inputs: tuple[str, ...]

@@ -131,7 +131,7 @@ class Nameplate:
     degrees_of_freedom, constraint_count : int
     is_conservative : bool
     constraint_names, constraint_units, body_names : tuple of str
-        Of the multipliers and poses that are in the file.
+        The names and units of the multipliers and poses that are in the file.
     """
 
     name: str
@@ -197,7 +197,7 @@ class Header:
     events : tuple of str
         Names of the events that the run looks for.
     occurrences : ndarray (m, 3 + 2 n)
-        Those that happened: number of the step, number of the event, time, coordinates and momenta.
+        The events that happened: number of the step, number of the event, time, coordinates and momenta.
     end : str
         The event that ended the run, whose state is the last row.
     contacts : tuple of str
@@ -255,7 +255,7 @@ class Writer:
     Parameters
     ----------
     path : Path
-        Of a file that `make` made.
+        The path of a file that `make` made.
 
     Attributes
     ----------
@@ -867,7 +867,7 @@ def _check_heaps(file: h5py.File, path: Path) -> None:
 
 
 def _extents(file: h5py.File) -> Iterator[tuple[int, int]]:
-    """From where to where the rows of numbers are in a file, as far as they follow one another."""
+    """The places where the rows of a dataset begin and end in a file, for every dataset whose rows follow one another."""
     known = [file.get(key) for key in (*VARIABLES, OCCURRENCES, CONTACTS, SAMPLES)]
     for data in (*known, *stored_measurements.datasets(file).values()):
         place = getattr(data, "chunks", None) and _place(data)
@@ -940,8 +940,8 @@ def _scheme_of(numbers: dict[str, Any]) -> Tableau | Method:
             return Tableau(**numbers)
         name = str(numbers["name"])
         if numbers.get("runner") == "runge_kutta" and name not in mbvi.SCHEMES:
-            return mbvi.find_scheme(ButcherTableau.of(numbers["numbers"], name))
-        known = mbvi.find_scheme(name)
+            return mbvi.catalog.find_scheme(ButcherTableau.of(numbers["numbers"], name))
+        known = mbvi.catalog.find_scheme(name)
     except ModelError as error:
         raise ValueError(str(error)) from None
     if not isinstance(known, Method) or list(known.numbers) != numbers["numbers"]:

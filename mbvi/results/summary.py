@@ -30,7 +30,7 @@ class Trend(NamedTuple):
         return abs(self.slope) > SIGNIFICANT * self.error
 
     def __str__(self) -> str:
-        """As (1.2 ± 3.4)e-15 per second."""
+        """The trend as a text such as (1.2 ± 3.4)e-15 per second."""
         size = max(abs(self.slope), self.error)
         if size == 0:
             return "0 per second"

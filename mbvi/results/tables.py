@@ -35,7 +35,7 @@ class Quantity:
     name, text : str
         Its name, and what it is.
     dimensions : tuple of str
-        Those after the time.
+        The dimensions after the time.
     units : str
         A unit; in it, the name of a dimension with _unit stands for the unit of each label.
     values : ndarray (states, …)
@@ -105,7 +105,7 @@ class Table:
         replace_file(check_output(path, force), lambda part: write(part, [self]))
 
     def to_xarray(self) -> xarray.Dataset:
-        """As an xarray Dataset: quantities over t and their labels, with units and names as attributes."""
+        """The table as an xarray Dataset: quantities over t and their labels, with units and names as attributes."""
         new = needed("xarray").Dataset
         used = dict.fromkeys(key for each in self.quantities for key in each.dimensions)
         about = {"units": "s", "long_name": "time"}
@@ -129,7 +129,7 @@ class Table:
         )
 
     def to_pandas(self) -> pandas.DataFrame:
-        """As a pandas DataFrame over t, with units in ``attrs["units"]``."""
+        """The table as a pandas DataFrame over t, with units in ``attrs["units"]``."""
         pandas = needed("pandas")
         columns = list(self.columns())
         frame = pandas.DataFrame(
@@ -174,7 +174,7 @@ def write_netcdf(path: Path, tables: Iterable[Table]) -> None:
 
 
 WRITERS: dict[str, Callable[[Path, Iterable[Table]], None]] = {".csv": write_csv, ".nc": write_netcdf}
-"""By the endings of files."""
+"""Writers by the endings of files."""
 
 
 def find_writer(path: Path) -> Callable[[Path, Iterable[Table]], None]:

@@ -171,7 +171,7 @@ class Stored:
     measured: Mapping[str, Array] = field(default_factory=dict)
 
     def taken(self, take: Callable[[Array], Array]) -> Stored:
-        """With a part of every array."""
+        """What is stored, with the part of every array that a function takes."""
         arrays: dict[str, Any] = {key: take(each) for key, each in vars(self).items() if isinstance(each, np.ndarray)}
         return replace(self, **arrays)
 
@@ -405,8 +405,8 @@ class Trajectory:
     def at(
         self, times: ArrayLike, fast: bool = False, inputs: Mapping[Any, Callable[..., Any]] | None = None
     ) -> Trajectory:
-        """The states at given times, each by a step that ends there, or on cubics: see `mbvi.states_at`."""
-        return mbvi.states_at(self, times, fast, inputs)
+        """The states at given times, each by a step that ends there, or on cubics: see `mbvi.between.states_at`."""
+        return mbvi.between.states_at(self, times, fast, inputs)
 
     def forces(self, names: Sequence[str] | None = None) -> dict[str, ElementForce]:
         """What forces, drives, couplings, other constraints, joints and contacts exert, with their power and energy, by name.
@@ -414,8 +414,8 @@ class Trajectory:
         Parameters
         ----------
         names : sequence of str, optional
-            Of forces, constraints, joints, and stops and frictions as `contacts` names them, and ``"own force"`` of a force of
-            your own; by default of all.
+            Names of forces, constraints, joints, and stops and frictions as `contacts` has them, and ``"own force"`` for a force
+            of your own; by default all.
 
         Returns
         -------
@@ -496,7 +496,7 @@ class Trajectory:
         Parameters
         ----------
         names : sequence of str, optional
-            Of sensors; by default of all.
+            Names of sensors; by default all.
 
         Raises
         ------
@@ -645,8 +645,8 @@ class Trajectory:
         return mbvi.plot(self, *what, names=names, section=section)
 
     def _repr_html_(self) -> str:
-        """For notebooks: a table of the run, the page of its animation if it has bodies and at most MOST_SHOWN states, and curves
-        of coordinates and energies; the latter two with the extra ``mbvi[viz]``.
+        """What notebooks show: a table of the run, the page of its animation if it has bodies and at most MOST_SHOWN states, and
+        curves of coordinates and energies; the latter two with the extra ``mbvi[viz]``.
         """
         rows = [
             ("scheme", self._scheme_text),
@@ -715,7 +715,7 @@ class Trajectory:
             yield block.table()
 
     def _completed(self, store: Sequence[str] = tuple(storage.PARTS), before: Array | None = None) -> Trajectory:
-        """With all that a file holds, and those of its parts; `before` is the `last_rotation` of the states before."""
+        """The trajectory with all that a file holds, and some of its parts; before it the `last_rotation` was `before`."""
         stored = self.stored or derived(self.system, known_invariants(self.system), self.t, self.q, self.p)
         if not isinstance(self.system, storage.Nameplate):
             stored = with_parts(stored, self.system, self.t, self.q, store, before)
@@ -775,7 +775,7 @@ class Trajectory:
         force : bool
             Whether an existing file is overwritten.
         store : sequence of str, optional
-            Those of poses, multipliers and measurements that are in it, by default all; see `simulate`.
+            What is in it of poses, multipliers and measurements, by default all; see `simulate`.
 
         Raises
         ------
@@ -951,7 +951,7 @@ def last_rotation(stored: Stored | None) -> Array | None:
 def with_parts(
     stored: Stored, system: System, t: Array, q: Array, store: Sequence[str], before: Array | None = None
 ) -> Stored:
-    """With multipliers and poses, as far as they are asked for, not there, and the system has constraints and bodies."""
+    """What is stored, and multipliers and poses if they are asked for, not there, and the system has constraints and bodies."""
     has_one_system = not system.has_contacts  # else multipliers depend on what is closed
     if "multipliers" in store and stored.multipliers is None and system.constraint_count and has_one_system:
         stored = replace(stored, multipliers=system.multipliers(t, q, stored.v))

@@ -167,7 +167,7 @@ class Tableau:
 
     @cached_property
     def ahead_of_velocities(self) -> Array:
-        """As `ahead`, but for velocities at the nodes, from the same polynomials of increments, (2, s, 2 s); not for impulses."""
+        """The same as `ahead` for velocities at the nodes, from the polynomials of increments, (2, s, 2 s); not for impulses."""
         found, s = np.zeros_like(self.ahead), self.stages
         if found.size and self.a.size:
             rates = self.B[:, 1:]

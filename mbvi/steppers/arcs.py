@@ -51,7 +51,7 @@ class Arcs:
     ----------
     system : System
     method : Tableau or Method
-        Of Galerkin.
+        A method of Galerkin's kind.
     q, t : (n,), float
         Where the run starts.
     """

@@ -47,7 +47,7 @@ class Impact:
 
     v                    (n,)        velocity after it
     impulses, energies   (stops,)    of every stop [N s or N m s], and what it took [J]
-    left                 float       speed of approach after all rounds, as part of the first, which a last impact took
+    left                 float       part of the first speed of approach that all rounds left, and that a last impact ended
     rubs                 (2, rubs)   impulses along the slips [N s], and what they took [J]
     """
 
@@ -277,7 +277,7 @@ class Instant:
             held = [j for j in held if slides[j] == 0]
 
     def fewest(self) -> Array:
-        """As many of the stops that `settled` found to be pressed as suffice: their forces are independent, and push."""
+        """The stops that suffice, of those that `settled` found to be pressed: their forces are independent, and push."""
         stops, W, x = self._shares
         while True:
             size = np.sqrt(np.diag(W))

@@ -21,7 +21,7 @@ class ContactLog:
     ----------
     system : System
     names : tuple of str
-        Of all stops and frictions.
+        The names of all stops and frictions.
     present : callable
         ``present(t, q, p)`` gives numbers of rows, without the state, which say what is closed, sticks and slides now.
 

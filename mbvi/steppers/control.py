@@ -165,7 +165,7 @@ class ControlWatch:
     Parameters
     ----------
     run : Run
-        Whose system is a `controlled_system`.
+        A run whose system is a `controlled_system`.
     make : callable
         Makes the `Stepper` of a run.
 

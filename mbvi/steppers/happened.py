@@ -39,7 +39,7 @@ class Happenings:
     names : tuple of str
     found : list of Happened
     end : Happened or None
-        That which ended the run.
+        The event that ended the run.
     failure : str
         Why the run cannot go on: an event has no value, or cannot be located.
     """

@@ -102,7 +102,7 @@ def internal_points(trajectory: Trajectory) -> Array:
     Parameters
     ----------
     trajectory : Trajectory
-        Of simpson_linear or simpson_condensed, or of simpson on a quadratic Lagrangian.
+        A run of simpson_linear or simpson_condensed, or of simpson on a quadratic Lagrangian.
 
     Raises
     ------

@@ -57,7 +57,7 @@ class Record:
     done : int
         Number of steps done.
     findings : list of Finding
-        Those of the first part of a run that is resumed which its later states do not show.
+        The findings of the first part of a run that is resumed, as far as its later states do not show them.
     """
 
     def __init__(
@@ -160,7 +160,7 @@ class Record:
         return trajectory
 
     def _with_end(self, trajectory: Trajectory, end: Happened, name: str) -> Trajectory:
-        """With the event that ended the run, whose state is the last, unless a stored one is at the same time."""
+        """The trajectory with the event that ended the run, whose state is the last, unless a stored one is at the same time."""
         t, q, p = np.array([end.t]), end.q[None], end.p[None]
         if end.t == trajectory.t[-1]:
             t, q, p = t[:0], q[:0], p[:0]

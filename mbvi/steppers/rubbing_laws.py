@@ -80,7 +80,7 @@ def solve(laws: list[Law], responses: Array, names: str) -> Found:
     responses : (2, laws, n)
         The change of velocity by impulses along normals and along tangents.
     names : str
-        Of the stops, for a message.
+        The names of the stops, for a message.
 
     Raises
     ------

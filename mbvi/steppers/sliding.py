@@ -55,12 +55,12 @@ class SlidingPart:
     mode : ModeSystem
     method : Tableau
     free : PartStep
-        Of the system without contacts.
+        The step of the system without contacts.
 
     Attributes
     ----------
     system : System
-        That of the mode.
+        The system of the mode.
     """
 
     def __init__(self, mode: ModeSystem, method: Tableau, free: PartStep) -> None:

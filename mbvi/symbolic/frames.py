@@ -67,7 +67,7 @@ class Frame:
         return Frame(self.rotation * Q, None, None, self.place, spin, speed)
 
     def moved(self, way: Any) -> Frame:
-        """At a constant place (3, 1) in this frame."""
+        """The frame at a constant place (3, 1) in this frame."""
         if not any(way):
             return self
         return replace(self, place=self.place + self.rotation * way, speed=self.speed - cross_matrix(way) * self.spin)

@@ -28,7 +28,7 @@ def short(expression: Any) -> Any:
 
 
 def factored(expression: Any) -> Any:
-    """With what all terms have in common outside, and terms of the same sines and cosines together."""
+    """An expression with what all terms have in common outside, and terms of the same sines and cosines together."""
     waves = sorted(expression.atoms(sympy.sin, sympy.cos), key=sympy.default_sort_key)
     collected = sympy.collect(expression, waves, func=sympy.factor_terms) if waves else expression
     return sympy.factor_terms(collected)

@@ -47,7 +47,7 @@ class Values:
     Attributes
     ----------
     symbols : dict of str to Symbol
-        Of the parameters that stay symbols.
+        The parameters that stay symbols, by their names.
     """
 
     def __init__(self, model: Model, put_in: Iterable[str]) -> None:

@@ -95,7 +95,7 @@ def _symbols(equations: Any) -> dict[Any, Any]:
 
 
 def _rounded(expression: Any) -> Any:
-    """With decimals for fractions that are not simple."""
+    """An expression with decimals for fractions that are not simple."""
 
     def decimal(number: Any) -> Any:
         return sympy.Float(number, DIGITS) if number.is_Float or number.q > SIMPLE else number

@@ -714,7 +714,7 @@ class Builder:
 
 
 def _turned(cosine: float, expected: float) -> float:
-    """By how much the angle between two directions differs from that expected [deg]."""
+    """The difference between the angle of two directions and that expected [deg]."""
     one, other = np.arccos(np.clip([cosine, expected], -1.0, 1.0))
     return float(np.rad2deg(abs(one - other)))
 

@@ -52,7 +52,7 @@ class Attitudes:
         return np.concatenate([np.zeros(0, np.int64), *chosen])
 
     def angles(self, q: Array) -> Array:
-        """By which angle every set is turned from where it is meant to be, (sets,) [rad]."""
+        """The angles by which sets are turned from where they are meant to be, (sets,) [rad]."""
         if not len(self.first):
             return np.zeros(0)
         axes = self._axes(q)

@@ -137,7 +137,7 @@ def joint_chart(system: System) -> Chart:
     Parameters
     ----------
     system : System
-        Of a model, as the embedding has it.
+        A system made from a model.
 
     Raises
     ------

@@ -57,7 +57,7 @@ class Position(NamedTuple):
         return int(np.sum(self.singular > tolerance))
 
     def gaps(self, rank: int) -> Array:
-        """By how much each of the others contradicts these."""
+        """The amounts by which the constraints that depend on the independent ones contradict them."""
         return np.asarray(self.left[:, rank:].T @ self.g)
 
     def open(self, rank: int) -> float:
@@ -75,7 +75,7 @@ class Closure:
     size : float
         How far apart its joints are; 1 where they are at one place [m].
     row_scales, column_scales : ndarray
-        Of constraints, and of coordinates.
+        The scales of constraints, and of coordinates.
     """
 
     def __init__(self, system: BaseSystem, rows: Array, columns: Array, size: float) -> None:
@@ -90,7 +90,7 @@ class Closure:
 
     @cached_property
     def signs(self) -> list[dict[str, int]]:
-        """By which joints' numbers every constraint changes, see `moved_by`."""
+        """The joints by whose numbers every constraint changes, see `moved_by`."""
         return [moved_by(self.system, int(row)) for row in self.rows]
 
     def at(self, q: Array) -> Position:
@@ -175,7 +175,7 @@ def closures(system: BaseSystem) -> list[Closure]:
 
 
 def moved_by(system: BaseSystem, row: int) -> dict[str, int]:
-    """By which joints' numbers a constraint changes: +1 where a motion of the child moves its end b, −1 where its end a."""
+    """The joints by whose numbers a constraint changes: +1 where a motion of the child moves its end b, −1 where its end a."""
     assert system.model is not None and system.homes is not None
     owner, model, homes = owner_of(system, row), system.model.resolved(), system.homes
     kind = system.arrays.constraints[row, layout.CONSTRAINT_KIND]

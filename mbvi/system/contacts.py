@@ -60,7 +60,7 @@ class Contacts:
     Parameters
     ----------
     system : System
-        Of a model that has some.
+        The system of a model that has some.
     q, t : (n,), float
         Where a run starts.
 
@@ -73,11 +73,11 @@ class Contacts:
     rubs : tuple of Rub
         The frictions of stops, which are numbered behind the others.
     names : tuple of str
-        Those of stops, then of frictions, then of rubs.
+        The names of stops, then of frictions, then of rubs.
     coordinates : ndarray of int
-        Those of the frictions.
+        The coordinates of the frictions.
     kinetic, static : ndarray
-        Of the frictions [N m or N].
+        The largest forces of the frictions in motion and at rest [N m or N].
     rubbing : ndarray of int
         The stops of the rubs.
     is_simultaneous : bool

@@ -79,7 +79,7 @@ class ElementForce:
     Attributes
     ----------
     name, type : str
-        Of the element.
+        The name and the type of the element.
     components : tuple of str
         Names of the columns of `values`: the coordinate of a force on a joint; ``along`` of what acts along the line between two
         points, or along a tendon; ``x``, ``y``, ``z`` of a force or torque on a body, along the world's axes; the coordinates of
@@ -87,7 +87,7 @@ class ElementForce:
         constraints, as `Trajectory.reaction` gives them, and of a bushing, on body_b at point_b, and of an actuator of a frame,
         along the world's axes; ``x``, ``y``, ``z`` of the torque of a ball spring on the joint's child.
     units : tuple of str
-        Of the columns: N or N m.
+        The units of the columns: N or N m.
     t : ndarray (states,)
         Times [s].
     values : ndarray (states, components)
@@ -264,7 +264,7 @@ def element_forces(
     ----------
     system : System
     names : sequence of str, optional
-        Of forces, constraints and joints; by default of all.
+        Names of forces, constraints and joints; by default all.
     t : (states,)
         Times [s].
     q, v, lam : (states, n), (states, n), (states, k)

@@ -198,7 +198,7 @@ def elimination(
     ----------
     atoms : sequence of Atom
     coupled : pairs of atoms
-        Those whose coordinates share second derivatives.
+        The pairs whose coordinates share second derivatives.
     entries : pairs of row and coordinate
         The constraint Jacobian's, in order.
     idle : int

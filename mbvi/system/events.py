@@ -165,7 +165,7 @@ def checked_events(events: Any, until: Any, system: System, t: float, q: Array, 
     ----------
     events : mapping of str to Event, callable or str, or None
     until : Event, callable, str or None
-        That which ends the run.
+        The event that ends the run.
     system : System
     t, q, v : float, (n,), (n,)
         Where the run starts.

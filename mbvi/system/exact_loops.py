@@ -68,7 +68,7 @@ def with_exact_loops(model: Model, system: BaseSystem, build: Callable[[Model], 
     ----------
     model : Model
     system : BaseSystem
-        Of the model with the joints of its spanning tree as coordinates, and all constraints of its loops.
+        The system of the model with the joints of its spanning tree as coordinates, and all constraints of its loops.
     build : callable
         Makes such a system of another model.
 

@@ -78,7 +78,7 @@ def to_pinocchio(system: System, robot: Any, q: ArrayLike, v: ArrayLike) -> tupl
     Parameters
     ----------
     system : System
-        Of a model whose joints have the names of Pinocchio's; its root, if it floats, may have any.
+        The system of a model whose joints have the names of Pinocchio's; its root, if it floats, may have any.
     robot : pinocchio.Model
         Its joints have the motions of those of the system, in their order, as JointModelComposite if there is no other type.
     q, v : (n,)
@@ -127,7 +127,7 @@ def to_mujoco(system: System, robot: Any, q: ArrayLike, v: ArrayLike) -> tuple[A
     Parameters
     ----------
     system : System
-        Of a model that was imported from the same file.
+        The system of a model that was imported from the same file.
     robot : mujoco.MjModel
     q, v : (n,)
         Coordinates and rates of the system.

@@ -97,7 +97,7 @@ def with_functions(system: System, given: Mapping[Any, Callable[..., Any]]) -> S
     ----------
     system : System
     given : mapping
-        Of the name of an actuator to a function ``input(t, q, v)`` that returns its input, or of a tuple of names to one
+        The name of an actuator with a function ``input(t, q, v)`` that returns its input, or a tuple of names with one
         ``inputs(t, q, v, u)`` that writes theirs into u (m,).
 
     Raises

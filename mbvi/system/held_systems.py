@@ -64,10 +64,10 @@ def held_system(
     Parameters
     ----------
     system : System
-        Of a model.
+        The system of a model.
     held : sequence of Stop, Friction or Held
     forces : mapping of str to force, optional
-        By their names.
+        The forces by their names.
 
     Raises
     ------

@@ -64,7 +64,7 @@ class ToldInputs:
     Parameters
     ----------
     system : System
-        Whose arrays are written into.
+        The system whose arrays are written into.
 
     Attributes
     ----------

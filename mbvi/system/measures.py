@@ -69,7 +69,7 @@ class Measurement:
     Parameters
     ----------
     system : System
-        Of a model, whose parameters the expression may use.
+        The system of a model, whose parameters the expression may use.
     text : str
         The expression.
 

@@ -295,7 +295,7 @@ class OwnValues:
     Parameters
     ----------
     functions : mapping of str to callable
-        By what messages call them.
+        The functions by the names that messages have for them.
     """
 
     def __init__(self, functions: Mapping[str, Callable | None]) -> None:

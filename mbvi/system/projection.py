@@ -306,7 +306,7 @@ def worst(system: BaseSystem, values: Array) -> str:
 
 
 def where(system: BaseSystem, values: Array) -> str:
-    """That owner, by the keys that lead there in a model."""
+    """The owner that `worst` finds, by the keys that lead there in a model."""
     owner = worst(system, values)
     if system.model is None:
         return owner

@@ -33,7 +33,7 @@ def check_quaternions(what: str, q: Array, places: Array, names: Sequence[str]) 
     places : (b, 4)
         See `quaternion_places`.
     names : sequence of str
-        Those of coordinates.
+        The names of coordinates.
 
     Raises
     ------

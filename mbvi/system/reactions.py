@@ -91,9 +91,9 @@ def reactions(system: System, names: Sequence[str], t: Array, q: Array, v: Array
     Parameters
     ----------
     system : System
-        Of a model.
+        The system of a model.
     names : sequence of str
-        Of joints and constraints.
+        The names of joints and constraints.
     t : (states,)
         Times [s].
     q, v, lam : (states, n), (states, n), (states, k)
@@ -186,7 +186,7 @@ def embedded_coordinates(system: System, whole: System, q: Array) -> Array:
 
 
 def _on_one_side(whole: System, q: Array, near: Array) -> Array:
-    """With the signs of quaternions as near."""
+    """The coordinates q, whose quaternions get the signs with which they are nearest to those of near."""
     for first, is_point in whole.homes.roots.values():  # type: ignore[union-attr]
         if not is_point:
             part = slice(first + 3, first + 7)

@@ -62,7 +62,7 @@ class SystemSensor:
     ----------
     system : System
     name : str
-        That of the sensor in the system's model.
+        The name of the sensor in the system's model.
 
     Attributes
     ----------

@@ -49,7 +49,7 @@ class System(BaseSystem):
     is_conservative : bool
         Whether all forces derive from a potential that does not depend on time.
     constraint_names : tuple of str
-        Of every constraint g_i: that of its joint, element or coordinates, and a short one.
+        The name of every constraint g_i: that of its joint, element or coordinates, and a short one.
     model : Model or None
         The model it was assembled from.
     """
@@ -222,7 +222,7 @@ class System(BaseSystem):
         tolerance: float = 1e-9,
         nearest_if_missed: bool = False,
     ) -> Any:
-        """Coordinates with which frames are where they should be: a `Posture`, see `mbvi.inverse_kinematics`."""
+        """Coordinates with which frames are where they should be: a `Posture`, see `mbvi.analysis.inverse_kinematics`."""
         options = {
             "starts": starts,
             "seed": seed,
@@ -230,15 +230,15 @@ class System(BaseSystem):
             "tolerance": tolerance,
             "nearest_if_missed": nearest_if_missed,
         }
-        return mbvi.inverse_kinematics(self, targets, start, **options)
+        return mbvi.analysis.inverse_kinematics(self, targets, start, **options)
 
     def find_equilibrium(self, start: ArrayLike | None = None, t: float = 0.0) -> Any:
         """A state of rest: an `Equilibrium`, see `mbvi.find_equilibrium`."""
         return mbvi.find_equilibrium(self, start, t)
 
     def equations(self, parts: Sequence[str] | None = None) -> Any:
-        """The equations of its model in symbols: an `Equations`, see `mbvi.equations`."""
-        return mbvi.equations(self, parts)
+        """The equations of its model in symbols: an `Equations`, see `mbvi.symbolic.equations`."""
+        return mbvi.symbolic.equations(self, parts)
 
     @property
     def nq(self) -> int:

@@ -66,7 +66,7 @@ def rows(
     Parameters
     ----------
     tables : Tables
-        Those of the system, which grow by functions of time.
+        The tables of the system, which grow by functions of time.
     name : str
         The joint or element.
     holds : sequence of Hold

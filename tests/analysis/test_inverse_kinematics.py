@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import mbvi
-from mbvi.analysis.inverse_kinematics import inverse_kinematics
+from mbvi.analysis import inverse_kinematics
 from mbvi.system.projection import project_position
 from tests.folders import ROOT
 

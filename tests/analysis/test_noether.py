@@ -82,14 +82,14 @@ def test_affine_fields():
     run = mbvi.simulate(system, "midpoint", step=0.05, duration=5)
     J = linear_generator([[0, -1], [1, 0]], [2, -1])
     assert np.ptp(J.value(run.q, run.p)) < 1e-13
-    (found,) = mbvi.find_invariants(system)
+    (found,) = mbvi.analysis.find_invariants(system)
     ratio = found.value(run.q, run.p) / J.value(run.q, run.p)
     np.testing.assert_allclose(ratio, ratio[0], rtol=1e-9)
 
 
 def test_rotations_are_found_in_coordinates_of_ones_own():
     system = systems.spherical_pendulum()
-    (found,) = mbvi.find_invariants(system)
+    (found,) = mbvi.analysis.find_invariants(system)
     assert found.name == "y p(x) - x p(y)"
     run = mbvi.simulate(system, "simpson", step=0.05, duration=5)
     assert np.ptp(run.momenta()[found.name]) < 1e-14

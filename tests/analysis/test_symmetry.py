@@ -23,7 +23,7 @@ def free_body(**changes):
 
 
 def names(model):
-    return {invariant.name for invariant in mbvi.find_invariants(mbvi.assemble(model))}
+    return {invariant.name for invariant in mbvi.analysis.find_invariants(mbvi.assemble(model))}
 
 
 def test_free_body_in_gravity_has_four_momenta_and_a_spin():
@@ -68,7 +68,7 @@ def test_bodies_tied_by_a_spring_share_their_momenta():
         initial={"a": START, "b": {"position": (1, 1, 0, 1, 0, 0, 0), "velocity": (0, 0, 0, 0, 0, 2)}},
     )
     system = mbvi.assemble(model)
-    assert [each.name for each in mbvi.find_invariants(system)] == TOTALS
+    assert [each.name for each in mbvi.analysis.find_invariants(system)] == TOTALS
     run = mbvi.simulate(system, "gauss2", step=0.02, duration=10)
     for values in run.momenta().values():
         assert np.ptp(values) < 1e-12
@@ -88,7 +88,7 @@ def test_a_force_towards_a_fixed_point_leaves_the_angular_momentum_about_it(kind
     pull = force(**mechanisms.random_values(np.random.default_rng(1), force, ends))
     point = mbvi.Body(point_masses={"m": mbvi.PointMass(mass=1, position=(0, 0, 0))})
     system = mbvi.assemble(free_body(bodies={"body": point}, forces={"pull": pull}, gravity=(0, 0, 0)), "embedding")
-    assert [each.name for each in mbvi.find_invariants(system)] == TOTALS[3:]
+    assert [each.name for each in mbvi.analysis.find_invariants(system)] == TOTALS[3:]
 
 
 def test_damping_leaves_what_it_does_not_touch():
@@ -110,7 +110,7 @@ def test_invariants_are_conserved_by_the_equations_of_motion():
     q[3:] /= np.linalg.norm(q[3:])
     v[3:] -= (q[3:] @ v[3:]) * q[3:]
     p, f = system.gradient(q, v)
-    invariants = mbvi.find_invariants(system)
+    invariants = mbvi.analysis.find_invariants(system)
     assert invariants
     for invariant in invariants:
         assert invariant.rate(q, v, p, f) == pytest.approx(0.0, abs=1e-12)
@@ -146,7 +146,7 @@ def test_constraint_that_moves():
 
     def found(constraint):
         system = mbvi.from_sympy([X, Y], sympy.eye(2), 0, time=T, constraints=[constraint], **start)
-        return [each.name for each in mbvi.find_invariants(system)]
+        return [each.name for each in mbvi.analysis.find_invariants(system)]
 
     assert found(Y - X * T) == []
     assert found(Y - T) == ["p(x)"]
@@ -155,7 +155,9 @@ def test_constraint_that_moves():
 @pytest.mark.parametrize("constraint", [Y - sympy.log(1 - 9 * T), Y - sympy.sqrt(1 - T) * X])
 def test_constraints_that_are_defined_for_a_while(constraint):
     system = mbvi.from_sympy([X, Y], sympy.eye(2), 0, time=T, constraints=[constraint], initial_q=[1, 1])
-    assert [each.name for each in mbvi.find_invariants(system)] == (["p(x)"] if constraint.has(sympy.log) else [])
+    assert [each.name for each in mbvi.analysis.find_invariants(system)] == (
+        ["p(x)"] if constraint.has(sympy.log) else []
+    )
 
 
 def test_a_place_that_hardly_leaves_a_line():
@@ -177,7 +179,7 @@ def test_a_place_that_hardly_leaves_a_line():
             "hook": mbvi.Ball(parent="coupler", child="bob", position=(0, 0, -0.2)),
         },
     )
-    assert [each.name for each in mbvi.find_invariants(mbvi.assemble(model, "embedding"))] == [
+    assert [each.name for each in mbvi.analysis.find_invariants(mbvi.assemble(model, "embedding"))] == [
         "angular momentum (bob, body z)"
     ]
 
@@ -273,7 +275,7 @@ def test_two_welded_bodies_conserve_the_totals_and_nothing_else(formulation):
         },
         constraints={"glue": mbvi.CoincidentFrames(body_a="a", body_b="b", **frame)},
     )
-    assert [each.name for each in mbvi.find_invariants(mbvi.assemble(model, formulation))] == TOTALS
+    assert [each.name for each in mbvi.analysis.find_invariants(mbvi.assemble(model, formulation))] == TOTALS
 
 
 @pytest.mark.parametrize("ratio", [1e3, 1e10])
@@ -291,5 +293,5 @@ def test_a_light_body_that_falls_beside_a_heavy_one_keeps_no_momentum_of_its_own
 
 def test_a_wall_between_them_leaves_each_body_its_own():
     """Bodies that do not know of each other: the totals, and what one of them conserves besides."""
-    names_of_all = [each.name for each in mbvi.find_invariants(mbvi.assemble(slider()))]
+    names_of_all = [each.name for each in mbvi.analysis.find_invariants(mbvi.assemble(slider()))]
     assert names_of_all == ["linear momentum (x)", "p(a.displacement)"]

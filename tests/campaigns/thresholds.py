@@ -97,7 +97,7 @@ def cases(chosen: Iterable[tuple[str, System, float]]) -> list[Case]:
     """All runs of these systems that begin."""
     found = []
     for name, each, step in chosen:
-        system, invariants = starting(each, *initial_state(each)), mbvi.find_invariants(each)
+        system, invariants = starting(each, *initial_state(each)), mbvi.analysis.find_invariants(each)
         for scheme in SCHEMES:
             for factor in (1.0, 5.0):
                 case = Case(f"{name}, {scheme}, {factor:g} h", system, invariants, scheme, factor * step)

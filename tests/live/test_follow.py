@@ -82,7 +82,7 @@ def simulator():
 
 
 def test_nothing_without_the_token(simulator):
-    with mbvi.follow(simulator) as page:
+    with mbvi.live.follow(simulator) as page:
         address = urlsplit(page.address)
         assert address.hostname == "127.0.0.1" and len(address.path) > 30
         for token in (
@@ -118,7 +118,7 @@ def test_nothing_without_the_token(simulator):
 
 
 def test_frames_of_a_loop_of_ones_own(simulator):
-    with mbvi.follow(simulator, trails=["pole"]) as page:
+    with mbvi.live.follow(simulator, trails=["pole"]) as page:
         data = json.loads(re.search(r'id="data">([^<]*)<', ask(page)[1])[1])
         with stream(page) as answer:
             eventually(lambda: page._source.frames.are_watched)
@@ -150,7 +150,7 @@ def test_a_file_while_a_run_writes_it(tmp_path):
     """Another process: the last state comes, however fast the run is."""
     path, model = tmp_path / "a.h5", mbvi.load(MODELS / "double_pendulum.yaml")
     mbvi.simulate(model, step=0.01, duration=0.05, path=path)
-    with mbvi.follow(path) as page, stream(page) as answer:
+    with mbvi.live.follow(path) as page, stream(page) as answer:
         t, _ = next_frames(answer)
         assert t[0] == 0
         while t[-1] < 0.05 - 1e-9:
@@ -170,7 +170,7 @@ def test_a_file_that_another_run_writes_anew(tmp_path):
     path, model = tmp_path / "a.h5", mbvi.load(MODELS / "double_pendulum.yaml")
     mbvi.simulate(model, step=0.01, duration=0.05, path=path)
     shorter = model.replaced({"simulation": mbvi.Simulation(step=0.005, duration=1)})
-    with mbvi.follow(path) as page, stream(page) as answer:
+    with mbvi.live.follow(path) as page, stream(page) as answer:
         assert next_frames(answer)[0][0] == 0
         for number, (other, end) in enumerate([(shorter, 0.03), (CART, 0.02)]):
             mbvi.simulate(other, step=0.005, duration=end, path=path, force=True)
@@ -192,7 +192,7 @@ def test_a_browser_that_takes_nothing_holds_nobody(simulator, monkeypatch):
     for i in range(3 * KEPT):
         frames.add(i, np.zeros(4))
     assert len(frames.after(-1, 0.0)) == KEPT and frames.after(3 * KEPT - 1, 0.0) == []
-    with mbvi.follow(simulator) as page:
+    with mbvi.live.follow(simulator) as page:
         frames, address = page._source.frames, urlsplit(page.address)
         with socket.socket() as idle:
             idle.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -225,7 +225,7 @@ def drag(t, q, v, F, load, length):
 def test_parameters_of_a_model_with_a_force_of_the_users_own():
     """They have sliders too, which change the force."""
     own = mbvi.Simulator(mbvi.assemble(CART, force=drag), "midpoint", step=0.01, initial_v=[1.0, 0.0])
-    with mbvi.follow(own, speed=100.0) as page:
+    with mbvi.live.follow(own, speed=100.0) as page:
         live = json.loads(re.search(r'id="data">([^<]*)<', ask(page)[1])[1])["live"]
         assert [each["name"] for each in live["controls"]] == ["motor", "length", "load"]
         assert post(page, playing=False, parameters={"load": 0.2}) == (204, "")
@@ -240,7 +240,7 @@ def righting(t, q, v):
 def test_functions_that_tell_actuators_have_no_sliders_and_stay():
     """Also where a parameter is changed, and where it begins anew."""
     own = mbvi.Simulator(CART, "midpoint", step=0.01, initial_v=[1.0, 0.2], inputs={"motor": righting})
-    with mbvi.follow(own, speed=100.0) as page:
+    with mbvi.live.follow(own, speed=100.0) as page:
         live = json.loads(re.search(r'id="data">([^<]*)<', ask(page)[1])[1])["live"]
         assert [each["name"] for each in live["controls"]] == ["length", "load"]
         for changes in ({"playing": False, "parameters": {"load": 0.2}}, {"restart": True, "playing": False}):
@@ -254,7 +254,7 @@ def test_functions_that_tell_actuators_have_no_sliders_and_stay():
 
 
 def test_controls(simulator):
-    with mbvi.follow(simulator, speed=100.0) as page:
+    with mbvi.live.follow(simulator, speed=100.0) as page:
         live = json.loads(re.search(r'id="data">([^<]*)<', ask(page)[1])[1])["live"]
         assert live["paced"] and live["controls"] == [
             {"kind": "inputs", "name": "motor", "value": 0.0, "low": -10.0, "high": 10.0},
@@ -302,7 +302,10 @@ def test_a_step_that_fails_is_said():
         joints={"x": mbvi.Prismatic(parent="world", child="a", axis=(1, 0, 0))},
         forces={"f": mbvi.JointForce(joint="x", value="sqrt(0.5 - t)")},
     )
-    with mbvi.follow(mbvi.Simulator(model, "midpoint", step=0.1, every=0), speed=10.0) as page, stream(page) as answer:
+    with (
+        mbvi.live.follow(mbvi.Simulator(model, "midpoint", step=0.1, every=0), speed=10.0) as page,
+        stream(page) as answer,
+    ):
         while not (line := answer.readline()).startswith(b"event: status"):
             assert line
         assert b"Restart begins anew" in answer.readline()
@@ -311,13 +314,13 @@ def test_a_step_that_fails_is_said():
 
 def test_what_cannot_be_followed(tmp_path, simulator):
     with pytest.raises(mbvi.ModelError, match="speed: expected none of a file, whose run has its own, found 1"):
-        mbvi.follow(tmp_path / "a.h5", speed=1)
+        mbvi.live.follow(tmp_path / "a.h5", speed=1)
     with pytest.raises(mbvi.ModelError, match=r"a.h5: expected a trajectory file, found no such file"):
-        mbvi.follow(tmp_path / "a.h5")
+        mbvi.live.follow(tmp_path / "a.h5")
     with pytest.raises(mbvi.ModelError, match="speed: expected a number greater than 0, found 0"):
-        mbvi.follow(simulator, speed=0)
+        mbvi.live.follow(simulator, speed=0)
     with pytest.raises(mbvi.ModelError, match="run: expected the path of a file, found 3"):
-        mbvi.follow(3)
+        mbvi.live.follow(3)
     system = mbvi.assemble(CART)
     system.frames = {}  # as a Lagrangian
     with pytest.raises(mbvi.ModelError, match="follow: expected a system with bodies, found"):
@@ -355,7 +358,7 @@ def test_the_command(tmp_path):
 
 def test_the_page_in_a_browser(browser, simulator):
     """It moves, its sliders push the cart and lengthen the pole, what was is kept, and the browser closes while it goes on."""
-    with mbvi.follow(simulator, speed=1.0) as page:
+    with mbvi.live.follow(simulator, speed=1.0) as page:
         with browser() as driver:
             tab, problems = driver.new_page(viewport={"width": 1200, "height": 800}), []
             tab.on("console", lambda message: problems.append(message.text))
@@ -397,7 +400,7 @@ def test_what_is_far_away_stays_in_view(browser):
     """Where a parameter changes, and the window."""
     free = CART.model_copy(update={"forces": {}})
     away = mbvi.Simulator(free, "midpoint", step=0.01, initial_v=[20.0, 0.0])
-    with mbvi.follow(away, speed=5.0) as page, browser() as driver:
+    with mbvi.live.follow(away, speed=5.0) as page, browser() as driver:
         tab = driver.new_page(viewport={"width": 1200, "height": 800})
         tab.goto(page.address, timeout=120_000)
 

@@ -222,7 +222,7 @@ def test_a_scheme_for_which_no_time_is_left_has_no_share():
     system = mbvi.assemble(pendulum())
     search = _Search(system, 4.0, WANTED, 20.0, lambda done, of: None)
     found = Bench(system, 4.0, WANTED, search.uncertainty, search.reference_step, 4.0 / search.states)
-    search.measure(mbvi.find_scheme("midpoint"), found, -0.1)
+    search.measure(mbvi.catalog.find_scheme("midpoint"), found, -0.1)
     assert found.stopped == {"midpoint": "the others took all the time"} and found.runs == {"midpoint": ()}
     repr(found)
 

@@ -16,9 +16,9 @@ LOAD, READ = "mbvi.load reads one from a file", "mbvi.read reads one from a file
 @pytest.mark.parametrize(
     ("call", "argument", "message"),
     [
-        (mbvi.find_invariants, "model", "system: expected a System, found <Model 'pendulum': "),
-        (mbvi.draw_graph, "system", "model: expected a Model, found <System 'pendulum': "),
-        (mbvi.draw_graph, "a.yaml", f"model: expected a Model, found 'a.yaml'; {LOAD}"),
+        (mbvi.analysis.find_invariants, "model", "system: expected a System, found <Model 'pendulum': "),
+        (mbvi.pictures.draw_graph, "system", "model: expected a Model, found <System 'pendulum': "),
+        (mbvi.pictures.draw_graph, "a.yaml", f"model: expected a Model, found 'a.yaml'; {LOAD}"),
         (lambda given: mbvi.save(given, "a.yaml"), "system", "model: expected a Model, found <System 'pendulum': "),
         (mbvi.plot, "a.h5", f"trajectory: expected a Trajectory, found 'a.h5'; {READ}"),
         (

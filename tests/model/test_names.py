@@ -42,6 +42,6 @@ def test_files_and_tables_have_them(run, tmp_path):
 def test_plots_and_pictures_have_them(run, tmp_path):
     pytest.importorskip("matplotlib")
     run.plot("coordinates", names=[ODD[0], "a.angle.angle"]).savefig(tmp_path / "odd.png")
-    mbvi.draw_graph(run.system.model).savefig(tmp_path / "graph.png")
+    mbvi.pictures.draw_graph(run.system.model).savefig(tmp_path / "graph.png")
     pytest.importorskip("pygltflib")
     mbvi.animate(run, tmp_path / "odd.glb", trails=["arm/link.1.origin", "1.5"])

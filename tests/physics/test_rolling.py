@@ -367,7 +367,7 @@ def test_momenta_that_rolling_does_not_conserve_are_none():
         joints={"free": mbvi.Free(parent="world", child="ball", position=(0, 0, 0.1))},
         constraints={"rolling": ball(body_a="world")[1]},
     )
-    names = [each.name for each in mbvi.find_invariants(mbvi.assemble(model))]
+    names = [each.name for each in mbvi.analysis.find_invariants(mbvi.assemble(model))]
     assert not any("linear" in name for name in names)
 
 

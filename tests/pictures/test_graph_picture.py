@@ -37,7 +37,7 @@ def tree(count, seed):
 @pytest.mark.parametrize("name", [*NAMED, "necklace_50"])
 def test_bodies_joints_and_chords_are_there_and_no_names_overlap(name, models):
     model = mbvi.load(models / f"{name}.yaml")
-    figure = mbvi.draw_graph(model)
+    figure = mbvi.pictures.draw_graph(model)
     figure.savefig(io.BytesIO(), format="png")
     shown = texts(figure)
     assert {"world", *model.bodies} <= set(shown)
@@ -56,7 +56,7 @@ def test_bodies_joints_and_chords_are_there_and_no_names_overlap(name, models):
 
 
 def test_a_rope_is_drawn_by_its_ends():
-    figure = mbvi.draw_graph(load("rope_1000"))
+    figure = mbvi.pictures.draw_graph(load("rope_1000"))
     assert [text for text in texts(figure) if text[0] != "j" and text != "ball"] == [
         "world", "b1", "b2", "… 995 more …", "b998", "b999", "b1000",
     ]  # fmt: skip
@@ -64,7 +64,7 @@ def test_a_rope_is_drawn_by_its_ends():
 
 
 def test_a_loop_is_a_ring(models):
-    figure = mbvi.draw_graph(mbvi.load(models / "necklace_50.yaml"))
+    figure = mbvi.pictures.draw_graph(mbvi.load(models / "necklace_50.yaml"))
     places = np.array([text.get_position() for text in figure.axes[0].texts if text.get_text().startswith("link")])
     radii = np.hypot(*places.T)
     np.testing.assert_allclose(radii, radii[0], rtol=1e-12)
@@ -73,7 +73,7 @@ def test_a_loop_is_a_ring(models):
 
 
 def test_many_bodies_are_dots():
-    figure = mbvi.draw_graph(tree(300, 1))
+    figure = mbvi.pictures.draw_graph(tree(300, 1))
     assert texts(figure) == []
     assert len(lines_of(figure, "tree")) == 300
     dots = next(line for line in figure.axes[0].lines if line.get_marker() == "o")
@@ -86,7 +86,7 @@ def test_joints_between_the_same_bodies_are_apart():
         "left": mbvi.Revolute(parent="plate", child="door", axis=(0, 0, 1)),
         "right": mbvi.Revolute(parent="plate", child="door", axis=(0, 0, 1), position=(0, 0, 1), offset=(0, 0, 1)),
     }
-    figure = mbvi.draw_graph(mbvi.Model(name="door", bodies={"plate": BODY, "door": BODY}, joints=joints))
+    figure = mbvi.pictures.draw_graph(mbvi.Model(name="door", bodies={"plate": BODY, "door": BODY}, joints=joints))
     (tied,) = lines_of(figure, "chord")
     middle = tied.get_xydata()[25]
     others = [line.get_xydata() for line in lines_of(figure, "tree")]
@@ -97,7 +97,7 @@ def test_constraints_between_bodies_are_there():
     joints = {name: mbvi.Ball(parent="world", child=name) for name in ("a", "b")}
     rod = mbvi.Distance(body_a="a", body_b="b", point_b=(1, 0, 0), length=1)
     model = mbvi.Model(name="tied", bodies={"a": BODY, "b": BODY}, joints=joints, constraints={"rod": rod})
-    figure = mbvi.draw_graph(model)
+    figure = mbvi.pictures.draw_graph(model)
     assert len(lines_of(figure, "constraint")) == 1
     assert {"rod", "distance"} <= set(texts(figure))
 
@@ -106,7 +106,7 @@ def test_a_constraint_between_the_ends_of_a_chain_goes_around_it():
     joints = {"j1": mbvi.Ball(parent="world", child="a"), "j2": mbvi.Ball(parent="a", child="b", position=(1, 0, 0))}
     rope = mbvi.Distance(body_a="world", body_b="b", length=2, point_b=(1, 0, 0))
     model = mbvi.Model(name="swing", bodies={"a": BODY, "b": BODY}, joints=joints, constraints={"rope": rope})
-    figure = mbvi.draw_graph(model)
+    figure = mbvi.pictures.draw_graph(model)
     (line,) = lines_of(figure, "constraint")
     boxes = {text.get_text(): np.array(text.get_position()) for text in figure.axes[0].texts}
     assert np.hypot(*(line.get_xydata() - boxes["a"]).T).min() > 0.5 < abs(boxes["rope"] - boxes["a"])[0]
@@ -130,7 +130,7 @@ def test_constraints_on_joints_are_there():
         "hand": mbvi.model.PrescribedPoint(body="load", position=(0, 0, "t")),
     }
     bodies = dict.fromkeys(("gear", "carrier", "planet", "nut", "load"), BODY)
-    figure = mbvi.draw_graph(mbvi.Model(name="geared", bodies=bodies, joints=joints, constraints=constraints))
+    figure = mbvi.pictures.draw_graph(mbvi.Model(name="geared", bodies=bodies, joints=joints, constraints=constraints))
     boxes = {text.get_text(): np.array(text.get_position()) for text in figure.axes[0].texts}
     assert {*constraints, "coupling", "prescribed"} <= set(boxes)
     drawn = [line.get_xydata()[[0, -1]] for line in lines_of(figure, "constraint")]
@@ -146,7 +146,7 @@ def test_every_constraint_is_drawn(kind):
     ties = sum(
         2 if each.type in ("differential", "rope") else 1 for each in model.constraints.values()
     )  # of three bodies
-    assert len(lines_of(mbvi.draw_graph(model), "constraint")) == ties > 0
+    assert len(lines_of(mbvi.pictures.draw_graph(model), "constraint")) == ties > 0
 
 
 def test_places_are_apart_and_near_those_wanted():
@@ -180,7 +180,7 @@ def test_labels_have_room():
     }
     ties |= {f"rod {i}": mbvi.Distance(body_a=f"body {i}", body_b=f"body {i + 2}", length=3) for i in (0, 1)}
     model = mbvi.Model(name="crowd", bodies=bodies, joints=joints, constraints=ties)
-    figure = mbvi.draw_graph(model)
+    figure = mbvi.pictures.draw_graph(model)
     figure.canvas.draw()
     names = [text for text in figure.axes[0].texts if text.get_text().startswith(("flight", "plane", "rod"))]
     assert len(names) == len(joints) + len(ties)

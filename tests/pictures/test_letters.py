@@ -28,7 +28,7 @@ def pictures(letters):
     hinge = mbvi.Revolute(parent="world", child=f"rod {letters}", axis=(0, 1, 0))
     bodies, joints = {f"rod {letters}": ROD}, {f"hinge {letters}": hinge}
     model = mbvi.Model(name=f"model {letters}", bodies=bodies, joints=joints)
-    return mbvi.draw_graph(model), mbvi.plot(mbvi.simulate(model, step=0.1, duration=0.5))
+    return mbvi.pictures.draw_graph(model), mbvi.plot(mbvi.simulate(model, step=0.1, duration=0.5))
 
 
 @pytest.mark.parametrize("kind", ["png", "svg", "pdf"])
@@ -79,7 +79,7 @@ def test_names_are_no_formulas_and_end_within_the_picture():
     )
     found = mbvi.compare(model, ["midpoint"], steps=[0.1, 0.05], duration=0.5)
     run = mbvi.simulate(model, step=0.1, duration=0.5)
-    for figure in (mbvi.draw_graph(model), mbvi.plot(run), found.plot()):
+    for figure in (mbvi.pictures.draw_graph(model), mbvi.plot(run), found.plot()):
         figure.savefig(io.BytesIO(), format="png")
         title = next(text for text in figure.texts if text.get_text().startswith(r"of $x_$ and $\bad$ and more"))
         assert title.get_text().endswith("…")

@@ -408,7 +408,7 @@ def test_without_matplotlib_the_extra_is_named(pendulum, models, monkeypatch):
     with pytest.raises(mbvi.ModelError, match=message):
         pendulum.plot()
     with pytest.raises(mbvi.ModelError, match=message):
-        mbvi.draw_graph(mbvi.load(models / "pendulum.yaml"))
+        mbvi.pictures.draw_graph(mbvi.load(models / "pendulum.yaml"))
     assert "<svg" not in pendulum._repr_html_() and "simpson" in pendulum._repr_html_()
     assert mbvi.load(models / "pendulum.yaml")._repr_svg_() is None
 

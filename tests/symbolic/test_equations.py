@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 import mbvi
 from mbvi.cli import app
 from mbvi.symbolic import written
-from mbvi.symbolic.equations import MOST_COORDINATES, PARTS
+from mbvi.symbolic.lagrange import MOST_COORDINATES, PARTS
 from tests.folders import ROOT
 from tests.marks import campaign
 from tests.physics.test_rolling import KINDS as ROLLING
@@ -26,7 +26,7 @@ PLACE = {"kinds": ("cylindrical", "revolute"), "chords": (), "ties": ()}
 def check(model, parts=None, seed=0):
     """Compare the parts with a system's, at a random state that need not fit the constraints."""
     system, random = mbvi.assemble(model), np.random.default_rng(seed)
-    found = mbvi.equations(system, parts)
+    found = mbvi.symbolic.equations(system, parts)
     q = system.given_q + 0.3 * random.standard_normal(system.dimension)
     state = random.uniform(0, 2), q, random.standard_normal(system.dimension)
     t, q, v = state
@@ -53,7 +53,7 @@ def check(model, parts=None, seed=0):
 
 def test_double_pendulum():
     """In the form of textbooks."""
-    found = mbvi.equations(mbvi.load(ROOT / "models" / "double_pendulum.yaml"))
+    found = mbvi.symbolic.equations(mbvi.load(ROOT / "models" / "double_pendulum.yaml"))
     q1, q2 = found.q
     g, length, mass = sympy.symbols("g length mass", real=True)
     first = mass * length**2 * (3 + 2 * sympy.cos(q2))
@@ -156,22 +156,22 @@ forces:
 def test_what_is_wrong():
     chain = mbvi.load(ROOT / "models" / "necklace_50.yaml")
     with pytest.raises(mbvi.ModelError) as caught:
-        mbvi.equations(chain)
+        mbvi.symbolic.equations(chain)
     assert str(caught.value).startswith(
         "equations: expected at most 10 coordinates of a model whose equations are all asked for, found"
     )
     with pytest.raises(mbvi.ModelError) as caught:
-        mbvi.equations(chain, ["massmatrix"])
+        mbvi.symbolic.equations(chain, ["massmatrix"])
     assert (
         str(caught.value) == "parts: expected parts of the equations, found 'massmatrix'; did you mean 'mass_matrix'?"
     )
     x = sympy.Symbol("x")
     with pytest.raises(mbvi.ModelError) as caught:
-        mbvi.equations(mbvi.from_sympy([x], [[1]], x**2))
+        mbvi.symbolic.equations(mbvi.from_sympy([x], [[1]], x**2))
     assert str(caught.value) == (
         "equations: expected a model, or a system that was assembled from one, found functions or symbols"
     )
-    only = mbvi.equations(mbvi.load(ROOT / "models" / "pendulum.yaml"), ["potential"])
+    only = mbvi.symbolic.equations(mbvi.load(ROOT / "models" / "pendulum.yaml"), ["potential"])
     with pytest.raises(mbvi.ModelError) as caught:
         _ = only.momenta
     assert str(caught.value) == "equations: expected the part mass_matrix, found others alone; ask for it in parts"
@@ -180,7 +180,7 @@ def test_what_is_wrong():
 def test_what_is_too_long_for_a_terminal_is_said(monkeypatch):
     """A long matrix is shown entry by entry, and of what is long itself where it is found."""
     monkeypatch.setattr(written, "MOST_OPERATIONS", 12)
-    lines = written.text(mbvi.equations(mbvi.load(ROOT / "models" / "double_pendulum.yaml"))).splitlines()
+    lines = written.text(mbvi.symbolic.equations(mbvi.load(ROOT / "models" / "double_pendulum.yaml"))).splitlines()
     at = lines.index("Mass matrix")
     assert lines[at + 1] == "The matrix is symmetric."
     assert [line[:3] for line in lines if line[:2] in ("M₁", "M₂")] == ["M₁₁", "M₁₂", "M₂₂"]

@@ -97,7 +97,7 @@ def test_a_pendulum_with_a_rotor_is_a_longer_one(scheme):
     for step in (0.04, 0.02):
         run = mbvi.simulate(model, scheme, step=step, duration=1)
         errors.append(np.abs(run.q[:, 0] - exact(run.t)[0]).max())
-    order = mbvi.find_scheme(scheme).order
+    order = mbvi.catalog.find_scheme(scheme).order
     assert errors[1] < 1e-11 or np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.3)
 
 

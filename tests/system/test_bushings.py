@@ -84,7 +84,7 @@ def test_forces_and_derivatives(parent, coordinates):
     np.testing.assert_allclose(by_v, differences(lambda x: system.gradient(q, x)[1], v), rtol=0, atol=1e-8)
     rest = np.zeros_like(v)
     np.testing.assert_allclose(-differences(system.potential, q), system.gradient(q, rest)[1], rtol=0, atol=1e-9)
-    names = {each.name for each in mbvi.find_invariants(mbvi.assemble(system.model, "embedding"))}
+    names = {each.name for each in mbvi.analysis.find_invariants(mbvi.assemble(system.model, "embedding"))}
     assert {f"{kind} momentum ({axis})" for kind in ("linear", "angular") for axis in "xyz"} <= names
 
 

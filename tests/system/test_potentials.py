@@ -83,7 +83,7 @@ def test_other_parameters():
 
 
 def test_its_symbols():
-    found = mbvi.equations(pendulum())
+    found = mbvi.symbolic.equations(pendulum())
     values = {"m": 2, "g": 10, "l": sympy.Rational(1, 2), str(found.q[0]): 1}
     value = found.potential.subs({symbol: values[symbol.name] for symbol in found.potential.free_symbols})
     assert value.equals(10 * (1 - sympy.cos(1)))

@@ -68,7 +68,7 @@ def test_energy_and_momentum_of_a_charge_are_conserved(gauge):
 
 
 def test_momentum_of_the_gauge_is_found():
-    names = [invariant.name for invariant in mbvi.find_invariants(charge("Landau's"))]
+    names = [invariant.name for invariant in mbvi.analysis.find_invariants(charge("Landau's"))]
     assert "p(x)" in names
     assert "p(y)" not in names  # of this gauge; what is conserved is p_y − e B x
 

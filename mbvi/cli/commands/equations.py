@@ -32,5 +32,5 @@ def equations(
         if out is not None:
             check_output(out, force, (".html", ".tex"))
         chosen = list_of(parts, "--parts") or None
-        found = mbvi.equations(mbvi.assemble(mbvi.load(model, search=search or []), formulation), chosen)
+        found = mbvi.symbolic.equations(mbvi.assemble(mbvi.load(model, search=search or []), formulation), chosen)
         say(found.text() if out is None else f"written to {found.save(out, force)}")

@@ -15,5 +15,5 @@ def graph(model: ModelPath, out: Picture = None, search: Search = None, force: O
         from mbvi.pictures.style import check_picture, save
 
         path = check_picture(out or Path(f"{model.stem}.svg"), force)
-        save(mbvi.draw_graph(mbvi.load(model, search=search or [])), path, force)
+        save(mbvi.pictures.draw_graph(mbvi.load(model, search=search or [])), path, force)
         say(f"written to {path}")

@@ -60,7 +60,7 @@ def _follow(
         model = mbvi.load(file, search=search or [])
         run = mbvi.Simulator(model, every=0)
         pace = 1.0 if speed is None else number_of(speed, "--speed", model, "")
-    with mbvi.follow(run, speed=pace, trails=trail) as page:
+    with mbvi.live.follow(run, speed=pace, trails=trail) as page:
         what = "opened in the browser" if _is_opened(page.address) else "open it in a browser on this machine"
         say(f"{page.address} follows {file.name} until Ctrl+C: {what}")
         page.wait()

@@ -293,7 +293,7 @@ if config.DISABLE_JIT:
         return np.array([x[0], x[1], y[0], y[1]])
 
     def larger(size: Any, x: Any) -> Any:
-        """In every lane the larger of size and |x|."""
+        """The larger of size and |x| in every lane."""
         return np.maximum(size, np.abs(x))
 
     def prefetch(array: Any, index: int) -> None:

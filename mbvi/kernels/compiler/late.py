@@ -56,7 +56,7 @@ class LateKernel:
     Parameters
     ----------
     function : callable
-        Of arrays, numbers and Packed objects.
+        A function of arrays, numbers and Packed objects.
     returns : numba type
         What it returns: a number, or none.
     """

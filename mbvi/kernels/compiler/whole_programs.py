@@ -74,7 +74,7 @@ class InnerLibrary(JITCodeLibrary):
         return self._shared_module
 
     def get_pointer_to_function(self, name: str) -> int:
-        """None: there is no machine code."""
+        """The address 0, since such a library has no machine code of its own."""
         return 0
 
 

@@ -757,7 +757,10 @@ class _Reader:
                 self.notes.add("approximated", "actuatorfrcrange", why, f"joint {self.joint_names[j]!r}")
 
     def effort(self, i: int, j: int, gear: float) -> tuple[float, float] | None:
-        """The range of an actuator's force; what a joint takes at most of all actuators counts if there is one alone."""
+        """The range of an actuator's force, or None unless both bounds are finite.
+
+        What a joint takes at most of all its actuators bounds the force too, if no other one acts on the joint.
+        """
         m = self.m
         low, high = m.actuator_forcerange[i] if m.actuator_forcelimited[i] else (-np.inf, np.inf)
         if m.jnt_actfrclimited[j]:

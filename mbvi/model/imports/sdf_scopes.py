@@ -92,7 +92,7 @@ class Scope:
     node : Node
         Its element.
     folders : Folders
-        Those of the file that it stands in.
+        The folders of the file that it stands in.
     includes : Includes
     parent : Scope, optional
         The model or world that it is in.

@@ -68,7 +68,7 @@ class Tendons:
     ----------
     compiled : mujoco.MjModel
     names, bodies, joints : list of str
-        Of tendons, bodies and joints, by their numbers.
+        The names of tendons, bodies and joints, by their numbers.
     robot : Robot
         What becomes of the tendons is added to it.
     """

@@ -39,7 +39,7 @@ class Node:
         self._is_read = False
 
     def __repr__(self) -> str:
-        """As <link name='arm'>."""
+        """The element as a text such as <link name='arm'>."""
         name = self.attributes.get("name")
         return f"<{self.tag}{'' if name is None else f' name={show(name)}'}>"
 

@@ -69,7 +69,7 @@ class Follower:
     Attributes
     ----------
     address : str
-        That of the page, with its token.
+        The address of the page, with its token.
     """
 
     def __init__(self, source: Source) -> None:

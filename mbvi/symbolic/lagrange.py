@@ -133,7 +133,7 @@ class Equations:
         Examples
         --------
         >>> import mbvi
-        >>> found = mbvi.equations(mbvi.load("models/pendulum.yaml"))
+        >>> found = mbvi.symbolic.equations(mbvi.load("models/pendulum.yaml"))
         >>> found.values(found.mass_matrix)(0.0, [0.3], [0.0]).shape
         (1, 1)
         """
@@ -191,8 +191,8 @@ def equations(model: Model | System, parts: Sequence[str] | None = None) -> Equa
     Returns
     -------
     Equations
-        Of the coordinates of the system that `assemble` makes. Directions of axes and sizes of shapes are numbers, and so are
-        parameters that they depend on.
+        Equations in the coordinates of the system that `assemble` makes. Directions of axes and sizes of shapes are numbers,
+        and so are parameters that they depend on.
 
     Raises
     ------
@@ -206,7 +206,7 @@ def equations(model: Model | System, parts: Sequence[str] | None = None) -> Equa
     >>> bob = mbvi.Body(mass="m", center_of_mass=(0, 0, "-l"))
     >>> pivot = mbvi.Revolute(parent="world", child="bob", axis=(0, 1, 0))
     >>> parts = {"bodies": {"bob": bob}, "joints": {"pivot": pivot}, "parameters": {"m": 2, "l": 0.5}}
-    >>> found = mbvi.equations(mbvi.Model(name="pendulum", gravity=(0, 0, -9.81), **parts))
+    >>> found = mbvi.symbolic.equations(mbvi.Model(name="pendulum", gravity=(0, 0, -9.81), **parts))
     >>> found.mass_matrix, found.potential.subs(found.q[0], 0)
     (Matrix([[l**2*m]]), -981*l*m/100)
     """
@@ -288,7 +288,7 @@ class _Finder:
         return F.applyfunc(short)
 
     def constraints(self) -> dict[str, Any]:
-        """In the order of the system."""
+        """The constraints by their names, in the order of the system."""
         turning = sympy.Matrix([rate / square for rate, square in zip(self.v, self.squares(), strict=True)])
         known = {symbol: float(self.values.resolved.parameters[name]) for name, symbol in self.values.symbols.items()}
         start = known | dict(zip(self.q, self.system.given_q, strict=True))
@@ -445,7 +445,7 @@ class _Finder:
         return self.q[self.bodies.builder.coordinate(force.joint, str(force.coordinate))]
 
     def way(self, raw: Any, force: Any) -> Any:
-        """From the first to the second point of a force (3, 1)."""
+        """The way from the first to the second point of a force (3, 1)."""
         (a, _), (b, _) = force.ends()
         (_, place_a), (_, place_b) = raw.ends()
         return self.bodies.point(b, place_b) - self.bodies.point(a, place_a)

@@ -65,7 +65,7 @@ class Posture:
     q : ndarray (n,)
         Coordinates, with loops closed and limits kept.
     misses : tuple of Miss
-        Of every target.
+        The miss of every target.
     is_reached : bool
         Whether all misses are within the tolerance.
     starts : int
@@ -110,7 +110,7 @@ def inverse_kinematics(
     Parameters
     ----------
     system : System
-        Of a model.
+        The system of a model.
     targets : mapping of str to (3,) or mapping
         For bodies, or BODY.FRAME of their named frames: a place in the world [m], or a mapping with ``place``, ``rotation`` (a
         rotation vector [rad], a quaternion w, x, y, z or a matrix, frame to world), or both, and ``place_weight`` and
@@ -120,7 +120,7 @@ def inverse_kinematics(
     starts : int
         Number of starts: the first is `start`, the others are random, within the limits.
     seed : int
-        Of the random starts.
+        The seed of the random starts.
     t : float
         Time at which prescribed motions are taken [s].
     tolerance : float

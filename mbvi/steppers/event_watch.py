@@ -263,7 +263,9 @@ class _Along:
             value = self(points[i])
             is_close = abs(value) < CLOSE * self._spread + DOUBT * abs(value - self._polynomial(points[i]))
             if is_close and all(value * self(points[j]) > 0.0 for j in (i - 1, i + 1)):
-                points[i] = find_least(
-                    lambda tau, value=value: np.sign(value) * self(tau), points[i - 1], points[i + 1]
-                )
+                points[i] = find_least(self._toward(value), points[i - 1], points[i + 1])
         return points
+
+    def _toward(self, value: float) -> Callable[[float], float]:
+        """The function of τ that is least where ψ, with the sign of a value, is nearest to zero."""
+        return lambda tau: float(np.sign(value)) * self(tau)

@@ -216,10 +216,17 @@ class Instant:
         stops = np.where(np.abs(impulses) > least, impulses, 0.0)[: len(closed)]
         return stops, -0.5 * stops * before[: len(closed)]
 
-    def shift(self, closed: Array, held: Array, gaps: Array) -> Array:
-        """The change of coordinates (n,), least in the metric M, by which gaps (closed,) close, and what holds stays."""
-        rows = self._rows(closed, held)
-        X = self.responses(rows)
+    def shift(self, closed: Array, held: Array, slides: Array, gaps: Array) -> Array:
+        """The change of coordinates (n,) by which gaps (closed,) close, and what holds stays: that by impulses of the stops.
+
+        It is the least in the metric M, but for the friction of stops that slide, which pushes along with them.
+        """
+        rows, signs = self._rows(closed, held), pushing(slides)[len(self.units) :]
+        pushes = rows.copy()
+        for place, j in enumerate(self._rub_of(i) for i in closed.tolist()):
+            if j >= 0:
+                pushes[place] -= self.contacts.rubs[j].kinetic * signs[j] * self.T[j]
+        X = self.responses(pushes)
         change: Array = -np.linalg.lstsq(rows @ X.T, np.concatenate([gaps, np.zeros(len(held))]), rcond=None)[0] @ X
         return change
 

@@ -473,7 +473,7 @@ class ContactSteps:
         self._strike(instant, touching, notes)
         closed, held, slides = self._settled(instant, p, what, touching)
         if np.abs(gaps[closed]).max(initial=0.0) > SHUT:
-            instant = self._shut(instant, closed, held)
+            instant = self._shut(instant, closed, held, slides)
             gaps = contacts.gaps(np.array([t]), instant.q[None])[0]
         taken = instant.stopped(closed, held)
         self._note_stops(instant, touching, gaps, closed, taken, notes)
@@ -483,17 +483,16 @@ class ContactSteps:
         self.log.add(notes.rows, q, p)
         return q, p
 
-    def _shut(self, instant: Instant, closed: Array, held: Array) -> Instant:
-        """The instant at the nearest coordinates, in the metric M, at which the gaps of stops that close are zero.
+    def _shut(self, instant: Instant, closed: Array, held: Array, slides: Array) -> Instant:
+        """The instant at coordinates at which the gaps of stops that close are zero, which may be `TOUCH` before.
 
-        They may be `TOUCH` before. The first step of the mode would move that far at once: if it is a short one, with a speed
-        whose square is no rounding.
+        The first step of the mode would move that far at once: if it is a short one, with a speed whose square is no rounding.
         """
         for _ in range(MOST_SHIFTS):
             gaps = self.contacts.gaps(np.array([instant.t]), instant.q[None])[0][closed]
             if np.abs(gaps).max() <= SHUT:
                 break
-            q = instant.q + instant.shift(closed, held, gaps)
+            q = instant.q + instant.shift(closed, held, slides, gaps)
             instant = Instant(self.contacts, instant.t, q, instant.v)
         return instant
 

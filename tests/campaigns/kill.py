@@ -35,19 +35,21 @@ RUNS = [
     ("heavy_top_quaternion", {"scheme": "simpson", "step": 0.001, "duration": 30.0, "every": 3}),
     ("double_pendulum", {"scheme": "rk4", "step": 0.002, "duration": 100.0}),
 ]
-LONGEST = 0.3  # of a process that is killed [s]
 
 
 @cache
-def whole(index: int) -> tuple[mbvi.Model, dict[str, np.ndarray]]:
-    """A model, and all that an uninterrupted run of it gives, with kernels from the disk."""
+def whole(index: int) -> tuple[mbvi.Model, dict[str, np.ndarray], float]:
+    """A model, all that an uninterrupted run of it gives, with kernels from the disk, and how long that takes [s]."""
     name, options = RUNS[index]
     code = f"import mbvi; mbvi.simulate(mbvi.load({str(MODELS / name)!r} + '.yaml'), **{options | {'duration': 0.1}!r})"
     subprocess.run([sys.executable, "-c", code], check=True)
     folder = tempfile.mkdtemp()
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     model = mbvi.load(MODELS / f"{name}.yaml")
-    return model, contents(mbvi.simulate(model, path=Path(folder, "whole.h5"), **options))
+    mbvi.simulate(model, **options | {"duration": 0.1})
+    begin = time.perf_counter()
+    run = mbvi.simulate(model, path=Path(folder, "whole.h5"), **options)
+    return model, contents(run), time.perf_counter() - begin
 
 
 def contents(trajectory: mbvi.Trajectory) -> dict[str, np.ndarray]:
@@ -62,12 +64,11 @@ def advance(path: Path, index: int, pipe: Any) -> None:
     if path.exists():
         mbvi.resume(path, progress=lambda done, _: pipe.send(done))
     else:
-        model, _ = whole(index)
-        mbvi.simulate(model, path=path, progress=lambda done, _: pipe.send(done), **RUNS[index][1])
+        mbvi.simulate(whole(index)[0], path=path, progress=lambda done, _: pipe.send(done), **RUNS[index][1])
 
 
-def killed(path: Path, index: int, chance: random.Random) -> None:
-    """Run in a process that is killed some time after its first piece, or before its first word."""
+def killed(path: Path, index: int, chance: random.Random, longest: float) -> None:
+    """Run in a process that is killed within so many seconds after its first piece, or before its first word."""
     context = multiprocessing.get_context("fork")
     out, into = context.Pipe(duplex=False)
     process = context.Process(target=advance, args=(path, index, into))
@@ -75,7 +76,7 @@ def killed(path: Path, index: int, chance: random.Random) -> None:
     if chance.random() < 0.8:
         assert out.poll(60), "no progress within a minute"
         out.recv()
-    time.sleep(chance.uniform(0.0, LONGEST))
+    time.sleep(chance.uniform(0.0, longest))
     process.kill()
     process.join()
     process.close()
@@ -95,14 +96,14 @@ def trial(seed: int) -> str:
     """Kill a run, some times over, and resume it."""
     chance = random.Random(seed)
     index = chance.randrange(len(RUNS))
-    _, expected = whole(index)
+    _, expected, seconds = whole(index)
     loop.PIECE_SECONDS = chance.choice([0.001, 0.01, 0.1])
     record.BLOCK_SECONDS = chance.choice([0.0, 0.01, 0.1])
     with tempfile.TemporaryDirectory() as folder:
         path, rows, kills = Path(folder, "a.h5"), 0, chance.randint(1, 3)
         for _ in range(kills):
             if rows < len(expected["t"]):  # else the run came to its end before it was killed
-                killed(path, index, chance)
+                killed(path, index, chance, seconds / kills)
                 rows = check_rows(path, expected, rows) if path.exists() else 0
         if not path.exists():
             return "killed before there was a file"

@@ -20,6 +20,7 @@ from mbvi.errors import ModelError, StepError
 from mbvi.model import Model
 
 from . import campaign
+from .contacts import balance
 
 Array = np.ndarray
 STEP, DURATION = 0.01, 1.0
@@ -92,7 +93,7 @@ def trial(seed: int) -> str:
     except (ModelError, StepError) as error:
         return next((f"ended by {each}" for each in NAMED if each in str(error)), f"failed: {error}")
     off = _checked(run)
-    if off <= ENERGY:
+    if off.everywhere <= ENERGY:
         return "ran"
     campaign.check_balance(
         off, lambda parts: _checked(mbvi.simulate(system, scheme, step=STEP / parts, duration=DURATION)), ENERGY
@@ -100,8 +101,8 @@ def trial(seed: int) -> str:
     return "ran with a coarse step"
 
 
-def _checked(run: mbvi.Trajectory) -> float:
-    """The relative error of the energy balance; an error where a run did what none may."""
+def _checked(run: mbvi.Trajectory) -> campaign.Off:
+    """The relative errors of the energy balance; an error where a run did what none may."""
     scale, events = max(1.0, float(run.kinetic_energy().max())), run.contacts
     if len(events):
         _, first = np.unique(events.t, return_index=True)
@@ -113,7 +114,7 @@ def _checked(run: mbvi.Trajectory) -> float:
             if gap.min() < -PENETRATION:
                 raise AssertionError(f"{name} is {-gap.min():g} too far at t = {found.t[gap.argmin()]:g} s")
         _check_forces(found)
-    return float(np.ptp((run.energy() + run.energy_taken())[1:])) / scale  # the first is before impacts at the start
+    return balance(run, first=1)  # the first state is before impacts at the start
 
 
 def _check_forces(run: mbvi.Trajectory) -> None:

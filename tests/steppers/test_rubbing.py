@@ -554,3 +554,24 @@ def test_friction_of_what_a_drive_moves_is_refused(formulation):
     with pytest.raises(ModelError) as error:
         mbvi.simulate(mbvi.assemble(model, formulation), "simpson", step=0.1, duration=1)
     assert str(error.value) == expected
+
+
+def test_a_block_begins_to_slide_at_the_side_of_a_drum():
+    """It falls along the wall at first: its stop closes where it is 1e-10 m beyond, and the way back is that of a sliding block.
+
+    With N = m (v² + g cos θ) on a circle of 1 m, the angle from below obeys θ″ = −g sin θ − μ (θ′² + g cos θ).
+    """
+    model = from_yaml("""
+name: drum
+bodies: {block: {mass: 0.7, inertia: [1e9, 1e9, 1e9]}}
+joints: {motion: {type: planar, parent: world, child: block, normal: [0, 1, 0]}}
+contacts:
+  drum: {type: ball_stop, body_a: world, body_b: block, radius: 0.05, surface: cylinder, direction: [0, 1, 0],
+         surface_radius: 1.05, inside: true, friction: 0.2}
+initial: {motion: {position: [-1, 0, 0]}}
+""")
+    run = mbvi.simulate(model, "gauss4", step=0.005, duration=1.0)
+    places = run.pose("block")[0]
+    rate = lambda t, y: [y[1], -9.81 * np.sin(y[0]) - 0.2 * (y[1] ** 2 + 9.81 * np.cos(y[0]))]  # noqa: E731
+    exact = solve_ivp(rate, (0, 1), [-np.pi / 2, 0], "DOP853", t_eval=run.t, rtol=1e-13, atol=1e-14).y[0]
+    np.testing.assert_allclose(np.arctan2(places[:, 0], -places[:, 2]), exact, rtol=0, atol=2e-12)

@@ -34,6 +34,7 @@ WIDER = 1.5  # factor of the difference of two powers: how far the mean power be
 ROUNDING = 1e-10  # part of |T| + |V| below which a balance is round-off
 ROUNDINGS = 1e3  # roundings of a coordinate by which a step may move it: the energy of such a motion is round-off too
 LARGEST = 1e300  # value that stands for an infinite energy
+GROWS = 1.8  # factor by which powers grow in one step towards a pole from both sides, at least 2 by 1/x
 REACH = 10.0  # factor of the largest power near, which no power between stored states exceeds
 SHIFTS = np.array(
     [-0.71, -0.43, -0.17, 0.0, 0.29, 0.59, 0.83]
@@ -88,6 +89,20 @@ class Energies(NamedTuple):
         step, powers = int(np.argmax(change)), np.pad(np.abs(self.power), 1, "edge")
         inside, beside = powers[step + 1 : step + 3].max(), max(powers[step], powers[step + 3])
         return step if inside > factor * beside else None
+
+    def changes_of_sign(self) -> list[int]:
+        """The pairs of states between which powers change their sign, and towards which they grow from both sides.
+
+        So it is where a force has a pole like 1/x: a zero of a smooth power has small powers beside it.
+        """
+        before, begin, end, after = _four_neighbours(self.power).T
+        grows = (np.abs(begin) > GROWS * np.abs(before)) & (np.abs(end) > GROWS * np.abs(after))
+        return np.flatnonzero(grows & (begin * end < 0.0)).tolist()
+
+    def unexplained(self, step: int) -> float:
+        """What the energy changes in a step [J] beyond the mean of the powers at its ends."""
+        change = np.diff(self.kinetic + self.potential)[step]
+        return float(abs(change - 0.5 * (self.t[step + 1] - self.t[step]) * (self.power[step] + self.power[step + 1])))
 
     def leaps(self, powers: Array) -> Array:
         """What the energy changes from state to state (states − 1,) [J] beyond any work of powers (states,) like those near.

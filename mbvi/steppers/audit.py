@@ -150,6 +150,7 @@ class Audit:
         with np.errstate(over="ignore", invalid="ignore"):
             if self._is_known:
                 self._find_departure(trajectory)
+                self._find_pole(trajectory)
             self._find_light(trajectory)
         return tuple(self.findings)
 
@@ -211,6 +212,23 @@ class Audit:
             are_known[largest] = True
         if confirmed > MOST * claimed:
             self.findings.append(self._departure(trajectory, int(rows[place]), level))
+
+    def _find_pole(self, trajectory: Trajectory) -> None:
+        """Look for a step that passes a pole of a force of the user's own, where its power changes its sign."""
+        rows = self._kept()[ROW].astype(int)
+        rows = rows[rows < len(trajectory)]
+        has_departure = any(each.kind == "energy" for each in self.findings)
+        if has_departure or self._system._own_force is None or self._run.every > 1 or len(rows) < 2:
+            return
+        found = self._energies(trajectory, rows)
+        scales = exchanged(found.kinetic, found.potential)
+        for place in found.changes_of_sign():
+            first = max(0, int(rows[place]) - 1)
+            inside = self._energies(trajectory, slice(first, int(rows[place + 1]) + 2))
+            for step in inside.changes_of_sign():
+                if (level := inside.unexplained(step) / scales[place]) > JUMP:
+                    self.findings.append(self._departure(trajectory, first + step, level))
+                    return
 
     def _located(self, trajectory: Trajectory, first: int, last: int, gain: float) -> tuple[float, int]:
         """What the balance gains between two rows beyond what forces explain, and the row from which on most of it is gained."""

@@ -495,6 +495,34 @@ def test_a_pole_of_an_own_force_between_two_states(scheme: str, step: float) -> 
         mbvi.simulate(pushed(pole), scheme, step=step, duration=1.5)
 
 
+@pytest.mark.parametrize(
+    ("scheme", "step"), [("midpoint", 0.0025), ("simpson", 0.01), ("simpson", 0.0025), ("gauss3", 0.005)]
+)
+def test_a_pole_at_which_an_own_force_changes_its_sign(scheme: str, step: float) -> None:
+    """The well 0.1 ln |x − a| is passed in a step, after which the energy is any: 0.06 to 0.67 J, and right are 0.40 J."""
+
+    def pole(t, q, v, F):
+        F[0] -= 0.1 / (q[0] - 0.33337)
+
+    with pytest.warns(
+        mbvi.AccuracyWarning, match=r"from t = 0\.30?5? s on the energy less the work of forces and drives"
+    ):
+        mbvi.simulate(pushed(pole), scheme, step=step, duration=1.5)
+
+
+@pytest.mark.parametrize("step", [0.01, 0.005, 0.0025])
+@pytest.mark.parametrize("scheme", ["midpoint", "simpson", "gauss3"])
+def test_a_well_that_steps_resolve_says_nothing(scheme: str, step: float) -> None:
+    def well(t, q, v, F):
+        F[0] -= 0.1 * (q[0] - 0.33337) / ((q[0] - 0.33337) ** 2 + 0.01**2)
+
+    def barrier(t, q, v, F):
+        F[0] += 0.1 / (q[0] - 0.33337)
+
+    for force in (well, barrier):
+        assert mbvi.simulate(pushed(force), scheme, step=step, duration=1.5).findings == ()
+
+
 def test_pulses_and_jumps_of_an_own_force_say_nothing() -> None:
     def pulse(t, q, v, F):
         F[0] += 50 * np.exp(-(((t - 0.5) / 0.03) ** 2)) - 0.5 * v[0] * abs(v[0])

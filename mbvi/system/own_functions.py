@@ -269,9 +269,20 @@ def _line_named(function: FunctionType, error: Exception) -> int:
     """The first line of the function's file that numba names, where several call each other the innermost; or its own first."""
     name = re.escape(Path(function.__code__.co_filename).name)
     found = re.search(rf'(?:File "[^"\n]*{name}", line |{name} \()(\d+)', str(error))
-    if found:
-        return int(found[1])
-    return getattr(getattr(error, "loc", None), "line", function.__code__.co_firstlineno)
+    first = function.__code__.co_firstlineno
+    line = int(found[1]) if found else getattr(getattr(error, "loc", None), "line", first)
+    return _line_meant(function, str(error)) or line if line == first else line
+
+
+def _line_meant(function: FunctionType, text: str) -> int | None:
+    """The line of what numba refuses without its place: a name that a module does not have, or a `with`."""
+    name = re.search(r"has no attribute '(\w+)'", text)
+    for each in dis.get_instructions(function.__code__):
+        is_named = name is not None and each.opname in ("LOAD_ATTR", "LOAD_METHOD") and each.argval == name[1]
+        is_with = "'with " in text and (each.opname in ("BEFORE_WITH", "SETUP_WITH") or each.argval == "__enter__")
+        if is_named or is_with:
+            return _line_of(function.__code__, each.offset)
+    return None
 
 
 def _essence(error: Exception) -> str:

@@ -430,6 +430,17 @@ def of_two_kinds(t, q, v, F):
     F[0] = x
 
 
+def of_a_missing_name(t, q, v, F):
+    F[0] = 1.0
+    F[0] -= np.linalg.expm(v)[0]
+
+
+def of_a_context(t, q, v, F):
+    F[0] = 1.0
+    with np.errstate(all="ignore"):
+        F[0] = 2.0
+
+
 def of_too_many(t, q, v, F):
     F[0] = np.sin(q[0], 3, 4)
 
@@ -451,6 +462,8 @@ def of_too_many(t, q, v, F):
             of_an_unknown_name,
             "`F[0] = unknown * q[0]  # noqa: F821`: NameError: name 'unknown' is not defined",
         ),
+        (of_a_missing_name, "`F[0] -= np.linalg.expm(v)[0]`: module 'numpy.linalg' has no attribute 'expm'"),
+        (of_a_context, '`with np.errstate(all="ignore"):`: '),
         (of_two_kinds, "Cannot unify Literal[int](1) and Literal[str](a) for 'x.2', defined at"),
         (of_too_many, "`F[0] = np.sin(q[0], 3, 4)`: TypingError: ufunc 'sin': too many arguments (3 found, 2 maximum)"),
     ],

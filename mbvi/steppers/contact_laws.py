@@ -210,7 +210,7 @@ class Instant:
         rows = self._rows(closed, held)
         X = self.responses(rows)
         before = rows @ self.v + np.concatenate([self.J_t[closed], np.zeros(len(held))])
-        impulses = -np.linalg.lstsq(rows @ X.T, before, rcond=None)[0]
+        impulses = -least_change(rows @ X.T, before)
         self.v = self.v + impulses @ X
         least = STILL * float(np.abs(impulses).max(initial=0.0)) if (np.abs(before) > self.still).any() else np.inf
         stops = np.where(np.abs(impulses) > least, impulses, 0.0)[: len(closed)]
@@ -227,7 +227,7 @@ class Instant:
             if j >= 0:
                 pushes[place] -= self.contacts.rubs[j].kinetic * signs[j] * self.T[j]
         X = self.responses(pushes)
-        change: Array = -np.linalg.lstsq(rows @ X.T, np.concatenate([gaps, np.zeros(len(held))]), rcond=None)[0] @ X
+        change: Array = -least_change(rows @ X.T, np.concatenate([gaps, np.zeros(len(held))])) @ X
         return change
 
     def _rows(self, closed: Array, held: Array) -> Array:
@@ -429,6 +429,17 @@ def _needless(law: tuple[Array, ...], x: Array, is_pressed: Array) -> int:
         if abs(motion[place]) <= still and np.abs(W[:, fewer] @ less + b - motion).max() <= still:
             return place - first
     return -1
+
+
+def least_change(W: Array, changes: Array) -> Array:
+    """The least impulses (m,) that make changes of speeds (m,), as far as W (m, m) lets them: stops may hold the same.
+
+    Units of rows differ, so that it is W with ones on its diagonal whose small singular values are rounding.
+    """
+    size = np.sqrt(np.abs(np.diag(W)))
+    size[size == 0.0] = 1.0
+    x: Array = np.linalg.lstsq(W / np.outer(size, size), changes / size, rcond=STILL)[0] / size
+    return x
 
 
 def _rank(W: Array, chosen: Array) -> int:

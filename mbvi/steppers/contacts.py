@@ -60,7 +60,7 @@ CLOSE = 0.05  # |ψ| at an extremum, as part of the same, at which the extremum 
 TOUCH = 1e-10  # gap [m or rad] at which a stop touches while something else happens, and which an idle one must leave
 SHUT = 1e-14  # gap [m or rad] of a stop that closes which is rounding
 MOST_SHIFTS = 3  # of coordinates, until such gaps are zero
-PASSED = 1e-6  # gap below zero [m or rad] after a step, from which an open stop has been passed
+PASSED = 1e-6  # gap [m or rad] below zero after a step, or above it at an impact, that its motion does not explain
 SHORTEST = 1e-14  # rest of a step, as part of it, that is rounding
 MOST_EVENTS = 20_000  # within a step
 MOVES = 1e-9  # rate [m/s or rad/s] from which what was at rest moves
@@ -465,6 +465,8 @@ class ContactSteps:
         contacts = self.contacts
         instant = Instant(contacts, t, q, self._base.velocity(t, q, p))
         gaps = contacts.gaps(np.array([t]), q[None])[0]
+        if what[0] == IMPACT and gaps[what[1]] > PASSED:  # where it changes its sign by a pole
+            raise StepError(unusable_gap(contacts.names[what[1]], float(gaps[what[1]]), t))
         self._is[(self._is == IDLE) & (gaps > TOUCH)] = ARMED  # else it would be deeper at every impact within a step
         if touching is None:
             touching = self._touching(what, gaps)
@@ -697,7 +699,9 @@ def monitors(steps: ContactSteps) -> list[_Monitor]:
 def unusable_gap(name: str, gap: float, t: float) -> str:
     """What is wrong with the gap of a stop that has no value, or a value below zero without a zero before."""
     found = f"{gap:.3g} at t = {t:.6g} s without one before"
-    remedy = "write it such that it has a value beyond the stop too"
+    remedy = (
+        "write it such that it has a value beyond the stop too, and bounds of distances such that they stay above 0"
+    )
     return f"{name}: {wrong('a gap that is continuous and has a zero at the stop', found, remedy)}"
 
 

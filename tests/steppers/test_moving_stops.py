@@ -134,3 +134,22 @@ def test_all_states_before_a_step_that_fails_are_kept(every):
     trajectory = error.value.trajectory
     np.testing.assert_allclose(trajectory.t, 0.001 * every * np.arange(730 // every + 1), rtol=0, atol=1e-12)
     np.testing.assert_allclose(trajectory.q[:, 0], -trajectory.t, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("friction", [0.0, 1000.0])
+def test_a_bound_of_a_distance_that_passes_zero_is_named(friction):
+    """The gap to it has a pole there, and changes its sign without a zero, also of an arm that friction holds."""
+    ends = {"body_a": "world", "body_b": "arm", "point_b": (0, 0, -1)}
+    model = mbvi.Model(
+        name="shrinking",
+        bodies={"arm": mbvi.Body(mass=1, center_of_mass=(0, 0, -1))},
+        joints={"pivot": mbvi.Revolute(parent="world", child="arm", axis=(0, 1, 0))},
+        contacts={
+            "bound": mbvi.DistanceStop(**ends, lower="0.5*cos(t)"),
+            "rub": mbvi.DryFriction(joint="pivot", kinetic=friction),
+        },
+    )
+    with pytest.raises(
+        mbvi.StepError, match=r"bound\.lower: expected a gap that is continuous .* at t = 1\.5[78]\d* s .*above 0"
+    ):
+        mbvi.simulate(model, "simpson", step=0.01, duration=3.0, initial_q=[0.3])

@@ -202,10 +202,10 @@ class Instant:
     def _named(self, stops: Array) -> str:
         return ", ".join(self.contacts.names[i] for i in stops.tolist())
 
-    def stopped(self, closed: Array, held: Array) -> tuple[Array, Array]:
-        """Impulses (closed,) and energies (closed,) that take the last speed from stops and from frictions that hold.
+    def stopped(self, closed: Array, held: Array) -> tuple[Array, Array, Array]:
+        """Impulses (closed,) that take the last speed from stops and frictions that hold, and energies (closed,), (held,).
 
-        What is rounding is 0.
+        What is rounding is 0. Together the energies are not negative; those of stops alone may be, where frictions hold.
         """
         rows = self._rows(closed, held)
         X = self.responses(rows)
@@ -213,8 +213,9 @@ class Instant:
         impulses = -least_change(rows @ X.T, before)
         self.v = self.v + impulses @ X
         least = STILL * float(np.abs(impulses).max(initial=0.0)) if (np.abs(before) > self.still).any() else np.inf
-        stops = np.where(np.abs(impulses) > least, impulses, 0.0)[: len(closed)]
-        return stops, -0.5 * stops * before[: len(closed)]
+        impulses = np.where(np.abs(impulses) > least, impulses, 0.0)
+        energies = -0.5 * impulses * before
+        return impulses[: len(closed)], energies[: len(closed)], energies[len(closed) :]
 
     def shift(self, closed: Array, held: Array, slides: Array, gaps: Array) -> Array:
         """The change of coordinates (n,) by which gaps (closed,) close, and what holds stays: that by impulses of the stops.

@@ -477,9 +477,11 @@ class ContactSteps:
         if np.abs(gaps[closed]).max(initial=0.0) > SHUT:
             instant = self._shut(instant, closed, held, slides)
             gaps = contacts.gaps(np.array([t]), instant.q[None])[0]
-        taken = instant.stopped(closed, held)
+        *taken, lost = instant.stopped(closed, held)
         self._note_stops(instant, touching, gaps, closed, taken, notes)
-        self._note_frictions(instant, held, slides, what[0] == START, notes)
+        self._note_frictions(
+            instant, dict(zip(held.tolist(), lost.tolist(), strict=True)), slides, what[0] == START, notes
+        )
         q = instant.q
         p = contacts.system._energies_and_momenta(np.array([t]), q[None], instant.v[None])[2][0]
         self.log.add(notes.rows, q, p)
@@ -533,7 +535,7 @@ class ContactSteps:
         is_at_rest, slides = np.abs(v) <= np.where(did_rest, MOVES, instant.still), np.sign(v).astype(int)
         if kind in (STICK, SLIP):
             j = which - len(contacts.stops)
-            is_at_rest[j] = kind == STICK
+            is_at_rest[j] = kind == STICK and abs(v[j]) <= max(MOVES, instant.still)  # no impact has moved it
             if kind == SLIP:
                 is_locked = self._slides[j] == FREE
                 slides[j] = np.sign(v[j]) if is_locked else -np.sign(self._holding_force(instant.t, instant.q, p, j))
@@ -549,7 +551,7 @@ class ContactSteps:
         return bool((push < -STILL * np.abs(push).max()).any())
 
     def _note_stops(
-        self, instant: Instant, touching: Array, gaps: Array, closed: Array, taken: tuple[Array, Array], notes: _Notes
+        self, instant: Instant, touching: Array, gaps: Array, closed: Array, taken: list[Array], notes: _Notes
     ) -> None:
         """Note what becomes of stops that touch, some of which are closed then by impulses that took energies.
 
@@ -568,8 +570,10 @@ class ContactSteps:
             if was_closed[i] and not notes.has(i):
                 notes.add(i, RELEASE)
 
-    def _note_frictions(self, instant: Instant, held: Array, slides: Array, is_start: bool, notes: _Notes) -> None:
-        """Note which frictions hold, and how the others slide."""
+    def _note_frictions(
+        self, instant: Instant, held: dict[int, float], slides: Array, is_start: bool, notes: _Notes
+    ) -> None:
+        """Note which frictions hold, with the energies that their last speeds had, and how the others slide."""
         contacts, count = self.contacts, len(self.contacts.frictions)
         did_slide = np.where(self._slides == FREE, FREE, np.sign(self._slides))
         rates = np.concatenate([instant.v[contacts.coordinates], instant.slips()]).tolist()
@@ -581,7 +585,7 @@ class ContactSteps:
             if j in held and (did_slide[j] or begins):
                 self._holds_at[j] = places[j]
             if sign != did_slide[j] or begins:
-                notes.add(len(self._is) + j, _kind_of(sign), sign=float(sign))
+                notes.add(len(self._is) + j, _kind_of(sign), energy=held.get(j, 0.0), sign=float(sign))
             self._slides[j] = FRESH * sign if abs(rate) <= instant.still and sign != FREE else sign
 
     def _note_unfinished(self, t: float, touching: Array, left: float) -> None:

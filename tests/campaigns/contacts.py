@@ -396,7 +396,7 @@ LONG = {
 def main() -> None:
     """Random models, or with --long the long runs."""
     if "--long" not in sys.argv:
-        campaign.main(trial, "models with contacts", 200)
+        campaign.main(trial, "models with contacts", 200, limit=600.0)  # some bounce without loss 20 000 times
         return
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--long", action="store_true")

@@ -534,3 +534,27 @@ def test_a_body_that_comes_to_rest_at_once_warns_of_nothing(gap):
         run = mbvi.simulate(model, "simpson", step=0.01, duration=3)
     assert run.findings == ()
     np.testing.assert_allclose(run.q[-1], 0, rtol=0, atol=1e-15)
+
+
+@pytest.mark.parametrize("speed", [0.0, 0.05, -0.05])
+def test_what_a_stop_and_a_friction_take_together_is_the_energy_that_is_lost(speed):
+    """A carriage sticks at once as the load on it comes to rest on a plane at 45°, which ties their last speeds together.
+
+    Stops touch within 1e-10 m, along which the friction of 100 N does work of 1e-8 J.
+    """
+    model = from_yaml(f"""
+name: load on a carriage
+gravity: [0, 0, -10]
+bodies: {{carriage: {{mass: 1}}, load: {{mass: 2}}}}
+joints:
+  rail: {{type: prismatic, parent: world, child: carriage, axis: [1, 0, 0]}}
+  fall: {{type: prismatic, parent: carriage, child: load, axis: [0, 0, 1]}}
+contacts:
+  plane: {{type: plane_stop, body_a: world, body_b: load, normal: [1, 0, 1], rest_speed: 0.1}}
+  rub: {{type: dry_friction, joint: rail, kinetic: 100}}
+initial: {{rail: {{velocity: {speed}}}, fall: {{velocity: -0.05}}}}
+""")
+    run = mbvi.simulate(model, "simpson", step=0.01, duration=0.1)
+    assert run.energy_taken()[-1] == pytest.approx(run.energy()[0] - run.energy()[-1], rel=0, abs=2e-8)
+    assert run.kinetic_energy()[0] == pytest.approx(0.5 * 3 * speed**2 + 0.5 * 2 * 0.05**2)
+    np.testing.assert_allclose(run.v[-1], 0, rtol=0, atol=1e-15)

@@ -33,8 +33,8 @@ class Off(NamedTuple):
 def check_balance(off: Off, finer: Callable[[int], Off], least: float) -> None:
     """Refuse an error of the energy balance that does not shrink at least as the square of the step, as one of a scheme does.
 
-    Of steps in which contacts change that must be so with a quarter of the step. Where nothing happens it may shrink later, if a
-    step is as long as what it passes, as a spring that is almost of no length: then a sixteenth of the step shows it.
+    It must shrink with a quarter of the step. Where a step is as long as what it passes, as a spring that is almost of no length
+    or a position in which forces become very large for an instant, it may shrink later: then a sixteenth and a 64th must show it.
 
     Parameters
     ----------
@@ -45,14 +45,18 @@ def check_balance(off: Off, finer: Callable[[int], Off], least: float) -> None:
         What is no error.
     """
     quarter = finer(4)
-    if quarter.at_contacts > max(off.at_contacts / 16, least):
-        found = f"{off.at_contacts:g}, and by {quarter.at_contacts:g} with a quarter of it"
-        raise AssertionError(f"the energy balance errs in a step in which contacts change by {found}")
-    if quarter.everywhere > max(off.everywhere / 16, least):
-        sixteenth = finer(16)
-        if sixteenth.everywhere > max(off.everywhere / 256, least):
-            found = f"{off.everywhere:g}, and by {quarter.everywhere:g}, {sixteenth.everywhere:g} with a 4th and a 16th of it"
-            raise AssertionError(f"the energy balance errs with a step by {found}")
+    if _shrinks(off, quarter, 4, least):
+        return
+    sixteenth, last = finer(16), finer(64)
+    if not (_shrinks(off, sixteenth, 16, least) and _shrinks(off, last, 64, least)):
+        where, field = ("with a step", 0) if quarter.at_contacts <= least else ("in a step in which contacts change", 1)
+        found = f"{off[field]:g}, and by {quarter[field]:g}, {sixteenth[field]:g}, {last[field]:g}"
+        raise AssertionError(f"the energy balance errs {where} by {found} with a 4th, a 16th and a 64th of it")
+
+
+def _shrinks(off: Off, finer: Off, parts: int, least: float) -> bool:
+    """Whether both errors do, at least as the square of the step."""
+    return all(small <= max(large / parts**2, least) for large, small in zip(off, finer, strict=True))
 
 
 def run(trial: Trial, seeds: Iterable[int], limit: float = 120.0) -> Result:

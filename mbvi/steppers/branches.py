@@ -158,7 +158,7 @@ class BranchWatch:
             v = system.velocities(t, q, p)
         except ModelError:
             return ""
-        *before, apart = (self._apart(t[i], q[i : i + 2], v[i : i + 2]) for i in range(len(q) - 1))
+        *before, apart = self._apart(t, q, v)
         is_turned = apart > min(FAR_APART, max(APART, SUDDENLY * sum(before)))
         near = NOT_FAR if self._gains(t, q, v) else NEAR if is_turned else 0.0
         if near and self._singularity(t[-2], q[-2:]) < near * self._start:
@@ -167,11 +167,12 @@ class BranchWatch:
             return "the loops may leave the branch of their motion, since two half steps end elsewhere"
         return ""
 
-    def _apart(self, t: float, q: Array, v: Array) -> float:
-        """d of a step, of its states (2, n)."""
-        mean, move = v.mean(axis=0), (q[1] - q[0]) / self._run.step
-        apart, *sizes = (self._size(q.mean(axis=0), x, t) for x in (mean - move, mean, move))
-        return apart / max(sum(sizes), np.finfo(float).tiny)
+    def _apart(self, t: Array, q: Array, v: Array) -> list[float]:
+        """d of steps, of the states (states, n) before and after them."""
+        mean, move = (v[:-1] + v[1:]) / 2, np.diff(q, axis=0) / self._run.step
+        sizes = self._sizes(t[:-1], (q[:-1] + q[1:]) / 2, np.array([mean - move, mean, move]))
+        d: list[float] = (sizes[0] / np.maximum(sizes[1] + sizes[2], np.finfo(float).tiny)).tolist()
+        return d
 
     def _gains(self, t: Array, q: Array, v: Array) -> bool:
         """Whether the last step changes the energy, and the one before it did not; of a system on which nothing does work."""
@@ -182,9 +183,11 @@ class BranchWatch:
         *before, gain = np.abs(np.diff(kinetic + potential)) / max(kinetic.max(), np.finfo(float).tiny)
         return bool(gain > max(GAIN, SUDDENLY * sum(before)))
 
-    def _size(self, q: Array, x: Array, t: float) -> float:
-        """|x| in the metric of M(q)."""
-        return float(np.sqrt(max(x @ self._run.system.momentum(q, x, t), 0.0)))
+    def _sizes(self, t: Array, q: Array, x: Array) -> Array:
+        """|x| (vectors, states) in the metric of M(t, q), of vectors (vectors, states, n) at states (states, n)."""
+        kinetic, _ = self._run.system.energies(np.tile(t, len(x)), np.tile(q, (len(x), 1)), x.reshape(-1, q.shape[1]))
+        found: Array = np.sqrt(np.maximum(2 * kinetic, 0.0)).reshape(len(x), -1)
+        return found
 
     def _singularity(self, t: float, q: Array) -> float:
         """How near to a singular configuration a step comes, of states q (2, n)."""
@@ -201,5 +204,5 @@ class BranchWatch:
         to_kernel = system.arrays, scheme, work, space, t, self._run.step / 2
         status, _ = galerkin.run(*to_kernel, 0, 2, 2, *ends, *self._nothing)
         middle = q.mean(axis=0)
-        off, length = (self._size(middle, x, t) for x in (ends[0, 0] - q[1], q[1] - q[0]))
+        off, length = self._sizes(np.array([t]), middle[None], np.array([[ends[0, 0] - q[1]], [q[1] - q[0]]]))
         return status != layout.OK or off > ELSEWHERE * length

@@ -41,7 +41,7 @@ from mbvi.steppers.galerkin import step_message
 from mbvi.steppers.loop import REASONS, Stepper
 from mbvi.steppers.part_step import PartStep
 from mbvi.steppers.run import Run
-from mbvi.steppers.sliding import SlidingPart, SlidingSteps, part_of
+from mbvi.steppers.sliding import SlidingPart, SlidingSteps, paradox_near, part_of
 from mbvi.steppers.smooth import Smooth
 from mbvi.steppers.zeros import RESOLUTION, find_least, find_zero
 from mbvi.system.contacts import FREE, PENETRATION, Contacts, Mode, ModeSystem
@@ -66,7 +66,6 @@ MOST_EVENTS = 20_000  # within a step
 MOVES = 1e-9  # rate [m/s or rad/s] from which what was at rest moves
 ACROSS = 1e-9  # slip across the direction of a friction that is rounding, as part of the largest speed and of 1 [m/s]
 PARADOX = 1e-9  # regularity of what slides, up to which its forces are without bound
-NEAR_PARADOX = 0.1  # regularity of what slides, below which a step that fails comes near Painlevé's case
 START = -1
 
 
@@ -165,8 +164,7 @@ class ContactSteps:
             return self._reason
         system, t = self._mode_system(), self._run.start_time + step * self._run.step
         if system.slides:
-            is_near = float(system.regularity(np.array([t]), self._now[0][None])[0]) < NEAR_PARADOX
-            why = paradox(self.contacts.rubbing_names(system.slides), t) if is_near else ""
+            why = paradox_near(system, t, self._now[0])
             return f"{self._run.head(step)}{why}. {KEPT}" if why else self._run.failure(step, REASONS[status])
         run = replace(self._run, system=self._mode_system().system)
         return step_message(run, self._method, self._loop.space, status, step)

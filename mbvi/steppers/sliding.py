@@ -8,6 +8,7 @@ from mbvi.errors import KEPT, StepError
 from mbvi.kernels import layout
 from mbvi.kernels.mechanics.lagrangian import make_work
 from mbvi.schemes.tableau import Tableau
+from mbvi.steppers.contact_laws import paradox
 from mbvi.steppers.loop import REASONS
 from mbvi.steppers.part_step import PartStep
 from mbvi.steppers.run import smaller_step
@@ -15,6 +16,7 @@ from mbvi.system.contacts import ModeSystem
 from mbvi.system.scheme import scheme_arrays
 
 Array = np.ndarray
+NEAR_PARADOX = 0.1  # regularity of what slides, below which a step that fails comes near Painlevé's case
 
 
 class SlidingSteps:
@@ -64,7 +66,7 @@ class SlidingPart:
     """
 
     def __init__(self, mode: ModeSystem, method: Tableau, free: PartStep) -> None:
-        self._steps = SlidingSteps(mode, method)
+        self._mode, self._steps = mode, SlidingSteps(mode, method)
         self.system, self.velocity = mode.system, free.velocity
 
     def __call__(self, t: float, h: float, q: Array, p: Array) -> tuple[Array, Array]:
@@ -80,8 +82,14 @@ class SlidingPart:
         self._steps.begin(q, p)
         states, status, _ = self._steps.advance(t, h, 0, 1)
         if status != layout.OK:
-            raise StepError(f"{REASONS[status]}. {KEPT} {smaller_step(h)}")
+            raise StepError(paradox_near(self._mode, t, q) or f"{REASONS[status]}. {KEPT} {smaller_step(h)}")
         return states[0, 0], states[1, 0]
+
+
+def paradox_near(mode: ModeSystem, t: float, q: Array) -> str:
+    """What is said of Painlevé's case if a step from coordinates q (n,) that failed comes near it; nothing if it does not."""
+    is_near = float(mode.regularity(np.array([t]), q[None])[0]) < NEAR_PARADOX
+    return paradox(mode.contacts.rubbing_names(mode.slides), t) if is_near else ""
 
 
 def part_of(system: ModeSystem, method: Tableau, free: PartStep) -> PartStep | SlidingPart:

@@ -261,10 +261,9 @@ def trial(seed: int) -> str:
         return "ran" if _ended(run) else "ran with an impact whose rounds did not end"
     if off.at_contacts <= ENERGY and any(each.kind == "energy" for each in run.findings):
         return "ran, and said that a step in which nothing happens is too coarse"
-    campaign.check_balance(
+    return campaign.check_balance(
         off, lambda parts: _checked(mbvi.simulate(system, "lobatto4", step=STEP / parts, duration=DURATION)), ENERGY
     )
-    return "ran with a coarse step"
 
 
 def _checked(run: mbvi.Trajectory) -> campaign.Off:

@@ -95,10 +95,9 @@ def trial(seed: int) -> str:
     off = _checked(run)
     if off.everywhere <= ENERGY:
         return "ran"
-    campaign.check_balance(
+    return campaign.check_balance(
         off, lambda parts: _checked(mbvi.simulate(system, scheme, step=STEP / parts, duration=DURATION)), ENERGY
     )
-    return "ran with a coarse step"
 
 
 def _checked(run: mbvi.Trajectory) -> campaign.Off:

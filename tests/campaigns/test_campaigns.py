@@ -4,6 +4,8 @@ import os
 
 import pytest
 
+from mbvi import StepError
+
 from . import campaign, kill, mechanisms, models, pages, trajectories
 
 
@@ -55,15 +57,22 @@ def test_what_goes_wrong_is_reported():
 
 def check_balance(*errors, at_contacts=(0.0, 0.0, 0.0, 0.0)):
     first, *others = (campaign.Off(*each) for each in zip(errors, at_contacts, strict=True))
-    campaign.check_balance(first, lambda parts: others[(4, 16, 64).index(parts)], 1e-6)
+    return campaign.check_balance(first, lambda parts: others[(4, 16, 64).index(parts)], 1e-6)
+
+
+def fails_with_a_finer_step(parts):
+    raise StepError("a place that a coarse step passes")
 
 
 def test_an_error_of_the_balance_must_shrink_with_the_step():
     """That of a scheme does, at the latest with a sixteenth and a 64th of the step; a jump does not, whether it comes or goes."""
-    check_balance(1e-3, 4e-6, 1.0, 1.0)
-    check_balance(1e-3, 5e-4, 3e-6, 1e-7)
-    check_balance(1e-3, 5e-4, 3e-6, 1e-7, at_contacts=(1e-3, 5e-4, 3e-6, 1e-7))
+    assert check_balance(1e-3, 4e-6, 1.0, 1.0) == "ran with a coarse step"
+    check_balance(1e-3, 1e-3, 6e-5, 3e-6)
+    check_balance(1e-3, 1e-3, 6e-5, 3e-6, at_contacts=(1e-3, 1e-3, 6e-5, 3e-6))
     with pytest.raises(AssertionError, match=r"with a step by 0\.001, and by 0\.0008, 0\.0004, 0\.0002 with a 4th"):
         check_balance(1e-3, 8e-4, 4e-4, 2e-4)
     with pytest.raises(AssertionError, match=r"contacts change by 0\.001, and by 0\.001, 0, 0\.5 with a 4th"):
         check_balance(1e-3, 1e-3, 0.0, 0.5, at_contacts=(1e-3, 1e-3, 0.0, 0.5))
+    assert campaign.check_balance(campaign.Off(1e-3, 0.0), fails_with_a_finer_step, 1e-6).endswith(
+        "failed with a finer one"
+    )

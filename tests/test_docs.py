@@ -23,7 +23,7 @@ from mbvi.model.constraints import AnyConstraint
 from mbvi.model.forces import AnyForce
 from mbvi.model.joints import AnyJoint
 from mbvi.steppers.loop import REASONS, REASONS_WITHOUT_MOMENTA
-from tests.folders import ROOT
+from tests.folders import ROOT, load
 from tests.marks import coarse
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -242,13 +242,13 @@ def test_every_text_that_is_raised_is_in_the_list_of_messages(listed):
         lambda: mbvi.Model(name="a", bodies={}),
         lambda: mbvi.evaluate("1/0", {}),
         lambda: mbvi.load("models/none.yaml"),
-        lambda: mbvi.simulate(mbvi.load("models/pendulum.yaml"), step=-1),
-        lambda: mbvi.simulate(mbvi.load("models/pendulum.yaml"), step=3, duration=3000),
-        lambda: mbvi.simulate(mbvi.load("models/pendulum.yaml"), "none"),
-        lambda: mbvi.simulate(mbvi.load("models/pendulum_cartesian.yaml"), "rk4", duration=1),
+        lambda: mbvi.simulate(load("pendulum"), step=-1),
+        lambda: mbvi.simulate(load("pendulum"), step=3, duration=3000),
+        lambda: mbvi.simulate(load("pendulum"), "none"),
+        lambda: mbvi.simulate(load("pendulum_cartesian"), "rk4", duration=1),
         lambda: mbvi.read("none.h5"),
-        lambda: mbvi.linearize(mbvi.load("models/pendulum.yaml"), at=[1]),
-        lambda: mbvi.animate(mbvi.simulate(mbvi.load("models/pendulum.yaml"), duration=0.1), "a.html", speed=-1),
+        lambda: mbvi.linearize(load("pendulum"), at=[1]),
+        lambda: mbvi.animate(mbvi.simulate(load("pendulum"), duration=0.1), "a.html", speed=-1),
         lambda: mbvi.from_sympy([], [], potential=0),
     ],
 )

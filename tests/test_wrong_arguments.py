@@ -21,6 +21,7 @@ from mbvi.catalog import FAMILIES
 from mbvi.ensembles import sampling
 from mbvi.exact import DampedOscillator
 from mbvi.model.base import Element
+from mbvi.model.fields import Kind, Triple, kinds
 from tests.folders import MODELS
 from tests.marks import campaign
 
@@ -452,10 +453,9 @@ WORKING = {
     "SphericalPendulum.azimuth": lambda: {"t": [1.0]},
     "SphericalPendulum.angle": lambda: {"t": [1.0]},
 } | {f"{name}.__call__": lambda: {"t": [1.0]} for name in mbvi.exact.__all__}
-REQUIRED = {  # fields of elements that 1 is no value of
+REQUIRED = {  # fields of elements of which the type does not say a value
     **{"parent": "world", "child": "a", "body": "a", "body_a": "world", "body_b": "a", "joint": "a", "joint_a": "a"},
-    **{"joint_b": "b", "axis": (0, 0, 1), "axes": ((1, 0, 0), (0, 1, 0)), "normal": (0, 0, 1), "direction": (0, 0, 1)},
-    **{"size": (1, 1, 1), "ratio": 2, "joint_c": "c", "across": (0, 0, 1), "semi_axes": (1, 1, 1)},
+    **{"joint_b": "b", "axes": ((1, 0, 0), (0, 1, 0)), "ratio": 2, "joint_c": "c", "across": (1, 0, 0)},
     **{"vector": (0, 0, 1), "file": "a.stl", "position": (0, 0, 0), "curve": ("s", 0, 0)},
     **{"times": (0, 1), "values": (0, 1), "name": "a", "bodies": {}, "over": {}},
     **{"frame": "a", "expression": "t", "gap": "t", "potential": "x", "points": ({"body": "world"}, {"body": "a"})},
@@ -609,9 +609,21 @@ def test_wrong_arguments(name, share):
     assert not faults, "\n".join(faults)
 
 
+def working_value(element, key):
+    """A value of a field of a type of elements."""
+    if key in REQUIRED:
+        return REQUIRED[key]
+    match kinds(element).get(key):
+        case Kind("direction" | "place"):
+            return (0, 0, 1)
+        case Kind("numbers") if element.model_fields[key].annotation == Triple:
+            return (1, 1, 1)
+    return 1
+
+
 @pytest.mark.parametrize(("name", "element"), elements().items())
 def test_wrong_fields(name, element):
-    working = {key: REQUIRED.get(key, 1) for key, field in element.model_fields.items() if field.is_required()}
+    working = {key: working_value(element, key) for key, field in element.model_fields.items() if field.is_required()}
     if name == "Model":
         working = dict(things()["model"])
     made, faults = element(**working), []

@@ -227,7 +227,7 @@ class Cluster:
             raise
 
     def is_lost(self, error: BaseException) -> bool:
-        """Whether dask has given a chunk up, of which it lost one worker after another.
+        """Whether dask has given a chunk up, since one worker after another was lost while it ran the chunk.
 
         Raises
         ------

@@ -187,7 +187,7 @@ class SamplingPlan(Element):
     seed: Count = 0
 
     def values(self, model: Model | None = None) -> dict[str, Any]:
-        """What `ensemble` takes.
+        """The values of parameters in every member, in the form in which `ensemble` takes them.
 
         Parameters
         ----------

@@ -1,11 +1,11 @@
-"""Where what members of an ensemble leave behind goes: to arrays in memory, or to a file of the same structure.
+"""What is stored of the members of an ensemble: arrays in memory, or a file of the same structure.
 
 The file is HDF5 in the manner of netCDF-4. All of its structure is written first; then every variable has its place, in which the
 rows of a member are at a distance that follows from its number, and nothing but these rows is written while members run. So they
 may end in any order, others may read the file meanwhile, and whatever ends the run, the members that are done are there.
 
-Texts have no such places. While members run, what is said of them is appended behind the end of what HDF5 knows, a line of JSON
-each, and becomes the variable `reason` when the file is closed; or, after a kill, when the ensemble is resumed.
+Texts have no such places. While members run, what is said of them is appended to the file as lines of JSON, where HDF5 does
+not look, and becomes the variable `reason` when the file is closed; or, after a kill, when the ensemble is resumed.
 """
 
 from __future__ import annotations

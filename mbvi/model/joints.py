@@ -446,7 +446,7 @@ class Free(Joint):
         return [*(slide(name, axis) for name, axis in zip("xyz", AXES, strict=True)), *rotation(self.coordinates)]
 
     def holds(self) -> list[Hold]:
-        """Nothing."""
+        """An empty list: a free body is held by nothing."""
         return []
 
 

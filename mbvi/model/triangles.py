@@ -1,7 +1,7 @@
-"""The triangles in a mesh file: of OBJ, OFF and MSH by own readers, of others by trimesh after a look at what it claims to hold.
+"""The triangles in a mesh file. OBJ, OFF and MSH are read here, others by trimesh after a look at what the file claims to hold.
 
-A file may claim, in a few bytes, to hold more than any memory has, or be written so that a reader takes hours. So what is read is
-bounded by one number of bytes: the file's, and of every array and triangle that it unfolds to, before it does. What does not
+A file may claim, in a few bytes, to hold more than any memory has, or be written so that a reader takes hours. So one
+number of bytes bounds the file, and the arrays and triangles that are made of it, before they are made. What does not
 matter for a surface (materials, names, colours, normals) is taken out of what the readers get.
 """
 
@@ -235,7 +235,7 @@ def _ply(name: str, content: bytes, limit: float) -> Content:
 def _glb(name: str, content: bytes, limit: float) -> Content:
     """The places and indices of its triangles, and its nodes."""
     if content[:4] != b"glTF":
-        raise ModelError(wrong("a GLB file", f"{name!r}, which does not begin as one", "export it again"))
+        raise ModelError(wrong("a GLB file", f"{name!r}, whose first four bytes are not 'glTF'", "export it again"))
     length = int.from_bytes(content[12:16], "little")
     header = json.loads(content[20 : 20 + length])
     if any(not str(each.get("uri", "data:")).startswith("data:") for each in header.get("buffers", [])):

@@ -156,7 +156,9 @@ def _input_function(system: System, key: Any, names: tuple[str, ...], function: 
     except ArithmeticError:  # a value at another state
         pass
     except Exception as error:  # numba raises many
-        raise ModelError(f"{where}: {wrong('a function that returns one number', 'one that need not')}") from error
+        raise ModelError(
+            f"{where}: {wrong('a function that returns one number', 'one that returns something else')}"
+        ) from error
     return InputFunction(names, fill)
 
 

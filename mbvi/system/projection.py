@@ -96,9 +96,7 @@ def _normalized(system: BaseSystem, q0: Array) -> Array:
 
 
 def _choices(system: BaseSystem, q: Array, t: float, fixed: Array, rows: Array, of_rates: bool) -> Iterator[Array]:
-    """Which coordinates, or their rates, may move: those that constraints tie to some that are violated, and then, if these will
-    not do, all.
-    """
+    """Which coordinates, or their rates, may move: at first those that constraints tie to some that are violated, then all."""
     tied = _tied(system, q, t, fixed, rows, of_rates)
     yield tied
     if not np.array_equal(tied, ~fixed):
@@ -170,8 +168,8 @@ def _check_finite(system: BaseSystem, g: Array, G: Array, t: float) -> None:
     if not finite.all():
         name = system.constraint_names[int(np.argmin(finite))]
         raise ModelError(
-            f"{system.name}: expected constraints that are finite numbers, found that {name} is none at t = {t:g} s, near the "
-            "start; start nearer, by initial_q"
+            f"{system.name}: expected constraints that are finite numbers, found that {name} has no finite value at t = {t:g} s, "
+            "near the start; start nearer, by initial_q"
         )
 
 

@@ -68,7 +68,7 @@ def leave_out_rows(system: BaseSystem, positions: list[Array], t: float) -> None
 
 
 def _redundant_rows(system: BaseSystem, loops: Array, q: Array, t: float) -> Array:
-    """How many rows of each of these nodes depend on those of nodes before, or on each other, at q."""
+    """How many rows of each of these nodes depend at q on rows of the nodes before it, or on other rows of its own."""
     arrays = system.arrays
     if arrays.is_tree and system.dimension + system.constraint_count > LARGE:
         arrays.redundant[loops] = -1

@@ -150,7 +150,7 @@ class System(BaseSystem):
         return html_table(title, rows, ("coordinate", "unit", "at the start", "rate at the start"))
 
     def _shown_state(self) -> tuple[Array, Array]:
-        """What it starts from, or what is given if no run can start from that."""
+        """The coordinates and velocities from which runs start, or those that are given if no run can start from them."""
         try:
             return self.initial_q, self.initial_v
         except ModelError:

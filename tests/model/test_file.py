@@ -394,7 +394,7 @@ def joints(draw, parent, child):
 
 @st.composite
 def constraints(draw, body, gear):
-    """One of every type on a body; of those between coordinates only if there is a joint with an angle for a gear."""
+    """Constraints of many types on a body; of those between coordinates only if there is a joint with an angle for a gear."""
     ends = {"body_a": "world", "point_a": draw(VECTORS), "body_b": body, "point_b": draw(st.just("tip") | VECTORS)}
     length = draw(st.one_of(POSITIVE, st.sampled_from(["t**2", "2 + sin(t)"])))
     curve = draw(st.sampled_from([("s", "a*s", 0), ("cos(2*s)", "-s", "a"), ("s/a", 1, "max(s, 1)")]))

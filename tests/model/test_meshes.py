@@ -30,7 +30,7 @@ def msh(vertices, faces, normals=0, textures=0):
     return head + numbers.astype("<f4").tobytes() + np.array(faces, "<i4").tobytes()
 
 
-BEGINS = "expected a GLB file, found 'cube.glb', which does not begin as one; export it again"
+BEGINS = "expected a GLB file, found 'cube.glb', whose first four bytes are not 'glTF'; export it again"
 
 
 def write_textured(path):

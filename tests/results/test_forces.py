@@ -121,11 +121,11 @@ def test_what_is_wrong(run, tmp_path, monkeypatch):
     assert result.stderr == "some.txt: expected a file that ends in .csv, .nc, .png, .svg or .pdf, found '.txt'\n"
 
 
-def test_forces_of_the_user(run):
+def test_forces_of_the_user(run, models):
     def drag(t, q, v, F):
         F[0] -= 0.5 * v[0]
 
-    pendulum = mbvi.load("models/pendulum.yaml")
+    pendulum = mbvi.load(models / "pendulum.yaml")
     slowed = mbvi.simulate(mbvi.assemble(pendulum, force=drag), step=0.01, duration=0.5)
     own = slowed.forces(["own force"])["own force"]
     np.testing.assert_allclose(own.values, -0.5 * slowed.v, rtol=1e-9, atol=1e-12)

@@ -189,7 +189,9 @@ def random_tie(random, kind, a, b, bodies, on):
     if "body" in constraint.model_fields:
         given |= {"body": str(random.choice(bodies)), "point": random.normal(size=3)}
     if "body_a" in constraint.model_fields:
-        given |= {"body_a": a, "body_b": b, "point_b": 2.0 + random.normal(size=3)}
+        given |= {"body_a": a, "body_b": b}
+    if "point_b" in constraint.model_fields and "body_a" in constraint.model_fields:
+        given |= {"point_b": 2.0 + random.normal(size=3)}
     if "point_a" in constraint.model_fields:
         given |= {"point_a": random.normal(size=3)}
     if "points" in constraint.model_fields:

@@ -255,6 +255,8 @@ def test_unit_quaternions_stay_units(pair):
 
 def test_all_kinds_of_joints_are_there():
     joints = mechanisms.random_tree(0).joints.values()
-    assert {joint.type for joint in joints} == {kind.removesuffix(" euler") for kind in mechanisms.KINDS}
+    assert {joint.type.replace("_", " ") for joint in joints} == {
+        kind.removesuffix(" euler") for kind in mechanisms.KINDS
+    }
     roots = [joint for joint in joints if joint.parent == "world"]
     assert len(roots) > 1

@@ -20,6 +20,7 @@ from mbvi.kernels.galerkin.newton import factor_newton, factor_partitioned, solv
 from mbvi.kernels.galerkin.predictor import is_far_from_start
 from mbvi.kernels.galerkin.simplified import factor_simplified, fill_start_jacobian, solve_simplified
 from mbvi.kernels.galerkin.tolerances import (
+    ADDED,
     ALONG,
     ASSUMED,
     BELOW_ROUNDING,
@@ -34,6 +35,7 @@ from mbvi.kernels.galerkin.tolerances import (
     HELD_LEFT,
     HELD_SOLVED,
     ITERATIONS_BEFORE,
+    LARGE,
     LAST_RETRY,
     LEFT,
     LEFT_OF_TURNS,
@@ -149,7 +151,7 @@ def is_below_rounding(system, space, size, theta):
     """
     tol = space.tolerances
     is_small = not has_saddle(system) or size <= tol[OF_MOMENTA] * EPS
-    return theta * size <= BELOW_ROUNDING * EPS and is_small
+    return theta * size <= tol[BELOW_ROUNDING] * EPS and is_small
 
 
 @kernel
@@ -203,7 +205,7 @@ def iterations_left(system, space, size, theta):
         return 0.0
     if not theta < 1.0:
         return math.inf
-    return math.log(BELOW_ROUNDING * EPS / size) / math.log(theta)
+    return math.log(space.tolerances[BELOW_ROUNDING] * EPS / size) / math.log(theta)
 
 
 @kernel
@@ -347,7 +349,7 @@ def remember(space):
 def is_slow(system, space, iteration):
     """Whether Newton's iteration would be cheaper."""
     trace, limits = space.trace, space.limits
-    is_fast = iteration == 0 or (trace[THETA] <= limits[CONTRACTING] and trace[SIZE] <= 1.0)
+    is_fast = iteration == 0 or (trace[THETA] <= limits[CONTRACTING] and trace[SIZE] <= space.tolerances[LARGE])
     return not is_fast and iterations_left(system, space, trace[SIZE], trace[THETA]) > limits[SIMPLIFIED_LIMIT]
 
 
@@ -448,7 +450,7 @@ def evaluate_newton(system, scheme, work, space, t, h):
 def is_jacobian_old(system, space, h):
     """Whether Newton's matrix of a step before is not used for this one, of size h."""
     count, tol = space.count, space.tolerances
-    patience = tol[ITERATIONS_BEFORE] + (0.5 * space.limits[NEWTON_LIMIT] if system.is_geometric == 1 else 0.0)
+    patience = tol[ITERATIONS_BEFORE] + (tol[ADDED] * space.limits[NEWTON_LIMIT] if system.is_geometric == 1 else 0.0)
     is_other = count[AGE] >= tol[MAX_AGE] or space.measure[FACTOR_STEP] != h
     return is_other or count[LAST] > patience or count[ANEW] > 0
 
@@ -507,7 +509,7 @@ def has_newton_ended(system, space, is_stalled, is_rounding):
     is_rounding   whether the correction is that of positions
     """
     trace, measure, tol = space.trace, space.measure, space.tolerances
-    is_hidden = measure[ROUNDINGS] <= tol[NOISE] and is_rounding and trace[LEFT_OVER] <= BELOW_ROUNDING * EPS
+    is_hidden = measure[ROUNDINGS] <= tol[NOISE] and is_rounding and trace[LEFT_OVER] <= tol[BELOW_ROUNDING] * EPS
     if measure[VIOLATION] <= tol[HELD] and (trace[STALLS] >= tol[MAX_STALLS] or is_hidden):
         return True
     is_below = is_below_rounding(system, space, trace[SIZE], trace[THETA])

@@ -25,7 +25,18 @@ from mbvi.kernels.algebra.saddle import UNCACHED, products_size, scales_size
 from mbvi.kernels.compiler.decorators import copied_kernel, kernel
 from mbvi.kernels.compiler.lanes import WIDE, WIDTH, lanes, larger, widest
 from mbvi.kernels.compiler.packed import Packed, read_only
-from mbvi.kernels.galerkin.tolerances import ASSUMED, BELOW_ROUNDING, EPS, FIRST_RETRY, MAX_AGE, VALUES
+from mbvi.kernels.galerkin.tolerances import (
+    ASSUMED,
+    BELOW_ROUNDING,
+    EPS,
+    EXPENSIVE,
+    FIRST_RETRY,
+    LONG,
+    LONG_MOST,
+    MAX_AGE,
+    SHORT,
+    VALUES,
+)
 from mbvi.kernels.layout import NODE_COORDINATES, NODE_LANES, NODE_ROWS, NODE_START, Scheme, System
 from mbvi.kernels.mechanics.articulated import SOLUTION_WIDTH
 from mbvi.kernels.mechanics.lagrangian import make_lane_work, make_wide_work
@@ -34,7 +45,6 @@ from mbvi.kernels.mechanics.tree import SWEEP_WIDTH
 
 Array = np.ndarray
 MAX_ORDER = 8  # highest order of the extrapolation that starts a step
-EXPENSIVE = 10.0  # evaluations that Newton's matrix costs, from which the simplified iteration may take more iterations
 # Broyden updates before they begin anew: usually, and where Newton's matrix is expensive, in so many numbers of memory.
 MAX_UPDATES, MANY_UPDATES, ROOM = 5, 100, 10**6
 ARTICULATED_FROM = 12  # coordinates from which the articulated-body recursion is faster than a dense factor
@@ -68,8 +78,7 @@ THETA, LEFT_OVER, EXPECTED, CORRECTIONS, KNOWN, STALLS, SLOW, ENDS = range(6, 14
 # residual may exceed the first one; and the part of a correction that may be along the one before, where Broyden's
 # updates lengthen it.
 SIMPLIFIED_LIMIT, NEWTON_LIMIT, CONTRACTING, MOST, PATIENCE, GROWTH, PARALLEL = 0, 1, 2, 3, 4, 5, 6
-# The last four: usually, and where Newton's matrix is expensive.
-SHORT, LONG = (50.0, 2.0, 1.0, 0.5), (150.0, 20.0, 1e3, math.inf)
+# The last four are the thresholds SHORT, or LONG where Newton's matrix is expensive.
 
 
 class Space(Packed):
@@ -232,13 +241,15 @@ def _limits(system: System, sizes: Sizes) -> Array:
     jacobian = m * (150.0 * n + (9.0 + 2.5 * s * s) * system.second_size) + 50.0 * entries + 0.1 * s * width * size
     ratio = jacobian / evaluation
     limit = 4.0 * (3.0 + ratio) if is_open else 1.5 * (3.0 + ratio) if sizes.is_small else 2.0 + ratio
-    contracting = math.exp(math.log(BELOW_ROUNDING * EPS) / limit)
-    return np.array([limit, 1.0 + ratio, contracting, *(LONG if is_open and ratio > EXPENSIVE else SHORT)])
+    contracting = math.exp(math.log(VALUES[BELOW_ROUNDING] * EPS) / limit)
+    return np.array(
+        [limit, 1.0 + ratio, contracting, *VALUES[LONG if is_open and ratio > VALUES[EXPENSIVE] else SHORT]]
+    )
 
 
 def _is_expensive(limits: Array) -> bool:
     """Whether Newton's matrix costs so much that the simplified iteration may take more iterations."""
-    return limits[MOST] == LONG[0]
+    return bool(limits[MOST] == VALUES[LONG_MOST])
 
 
 def _unknowns(sizes: Sizes) -> dict[str, Any]:

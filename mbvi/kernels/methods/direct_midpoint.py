@@ -21,16 +21,15 @@ from mbvi.kernels.algebra.saddle import SINGULAR_PIVOT, invert_block, multiply_b
 from mbvi.kernels.compiler.decorators import kernel
 from mbvi.kernels.compiler.lanes import WIDTH
 from mbvi.kernels.compiler.packed import Packed
+from mbvi.kernels.galerkin import tolerances
 from mbvi.kernels.galerkin.tolerances import EPS
 from mbvi.kernels.layout import NOT_CONVERGED, NOT_FINITE, OK, SINGULAR, System
 from mbvi.kernels.mechanics.acceleration import fill_acceleration
 from mbvi.kernels.methods.stored_state import store_state
 
 MAX_ITERATIONS = 30
-MAX_STALLS, SMALL = (
-    3,
-    1e-8,
-)  # so many corrections of this size that do not shrink are the rounding of the forces themselves
+# So many corrections of this size that do not shrink are the rounding of the forces themselves.
+MAX_STALLS, SMALL = tolerances.VALUES[[tolerances.MAX_STALLS, tolerances.SMALL]].tolist()
 DIFFERENCE = 1e-6  # relative step of the difference quotients, of velocities
 # Columns of Space.count: totals of a run, and the iterations of the last step.
 ITERATIONS, WORST, FACTORS, LAST = 0, 1, 2, 3

@@ -37,6 +37,7 @@ from mbvi.kernels.algebra.saddle import SINGULAR_PIVOT, invert_block, multiply_b
 from mbvi.kernels.compiler.decorators import kernel
 from mbvi.kernels.compiler.lanes import WIDTH
 from mbvi.kernels.compiler.packed import Packed, read_only
+from mbvi.kernels.galerkin import tolerances
 from mbvi.kernels.galerkin.tolerances import EPS
 from mbvi.kernels.layout import ENTRIES, FIRST_ENTRY, NOT_CONVERGED, NOT_FINITE, OK, SINGULAR, System
 from mbvi.kernels.mechanics.constraints import fill_constraints
@@ -47,7 +48,8 @@ ROUNDINGS = 4.0  # a difference of energies up to so many roundings of its terms
 DIFFERENCE = 1.5e-8  # relative step of the differences in the Jacobian
 CONTRACTION = 0.1  # ratio of a correction to the one before from which the Jacobian is formed anew
 NOISE = 100.0  # roundings of positions below which a correction that no longer shrinks is rounding
-SMALL = 1e-8  # relative correction below which one by the newest Jacobian that no longer shrinks is rounding
+# Relative correction below which one by the newest Jacobian that no longer shrinks is rounding.
+SMALL = float(tolerances.VALUES[tolerances.SMALL])
 SMALLEST_FIELD = 1e-12  # part of the square of a field that is independent of others; less is rounding
 MAX_ITERATIONS, MAX_HALVINGS = 50, 10
 

@@ -39,6 +39,7 @@ from mbvi.kernels.algebra.saddle import (
 )
 from mbvi.kernels.compiler.decorators import kernel
 from mbvi.kernels.compiler.packed import Packed, read_only
+from mbvi.kernels.galerkin import tolerances
 from mbvi.kernels.galerkin.tolerances import EPS
 from mbvi.kernels.layout import NOT_CONVERGED, NOT_FINITE, OK, SINGULAR, System
 from mbvi.kernels.mechanics.lagrangian import fill_gradient, fill_hessian, subtract_second_product
@@ -46,10 +47,8 @@ from mbvi.kernels.methods.stored_state import store_state
 
 MAX_ITERATIONS = 30
 SLOW = 0.1  # ratio of successive corrections from which the derivative is formed anew
-MAX_STALLS, SMALL = (
-    3,
-    1e-8,
-)  # so many corrections of this size that do not shrink are the rounding of the forces themselves
+# So many corrections of this size that do not shrink are the rounding of the forces themselves.
+MAX_STALLS, SMALL = tolerances.VALUES[[tolerances.MAX_STALLS, tolerances.SMALL]].tolist()
 # Columns of Space.count: totals of a run, and the iterations of the last step.
 ITERATIONS, WORST, FACTORS, LAST = 0, 1, 2, 3
 

@@ -1,4 +1,4 @@
-"""Inertias as files of robots have them: of rounded numbers, or of none that a body has."""
+"""Inertias as files of robots have them: their numbers are rounded, and some of them no body can have."""
 
 from __future__ import annotations
 

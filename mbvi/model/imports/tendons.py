@@ -54,7 +54,7 @@ class Tendon(NamedTuple):
 
     @property
     def ends(self) -> dict[str, Any]:
-        """The two points of a single part that counts as it is, as elements between them have them; none of any other."""
+        """The two points of a tendon of one part with factor 1, as fields of elements between points; else none."""
         if len(self.points) != 2 or self.points[1].factor != 1:
             return {}
         a, b = self.points

@@ -213,8 +213,12 @@ def _problem(detail: dict[str, Any], element: type[Element]) -> Problem:
         case "union_tag_invalid" | "union_tag_not_found":
             known = [str(owner.model_fields["type"].default) for owner in owners]
             tag = context.get("tag")
-            remedy = nearest(tag, known) if tag else f"add the key 'type'; known: {', '.join(known)}"
-            return Problem((*where, "type"), wrong("a known type", show(tag) if tag else "nothing", remedy))
+            if not tag:
+                return Problem(
+                    (*where, "type"), wrong("a known type", "nothing", f"add the key 'type'; known: {', '.join(known)}")
+                )
+            remedy = _where_it_belongs(tag, element) or nearest(tag, known)
+            return Problem((*where, "type"), wrong("a known type", show(tag), remedy))
         case "literal_error":
             return Problem(where, wrong(context["expected"], found))
         case "string_type":
@@ -226,6 +230,15 @@ def _problem(detail: dict[str, Any], element: type[Element]) -> Problem:
         case "dict_type" | "model_type" | "model_attributes_type":
             return Problem(where, wrong("a mapping of keys to values", found))
     return Problem(where, wrong("a valid value", f"{found} ({detail['msg']})"))
+
+
+def _where_it_belongs(tag: str, element: type[Element]) -> str:
+    """The remedy for a type that stands in the wrong part of an element; nothing if no part has such a type."""
+    for key, field in element.model_fields.items():
+        typed = (each for each in _elements_in(field.annotation) if "type" in each.model_fields)
+        if any(each.model_fields["type"].default == tag for each in typed):
+            return f"write it under {key}"
+    return ""
 
 
 def _descend(loc: Sequence[str | int], element: type[Element]) -> tuple[Where, list[type[Element]]]:

@@ -450,6 +450,10 @@ MESSAGES = [
         "constraints.c.type: expected a known type, found 'distanc'; did you mean 'distance'?",
     ),
     (
+        {"forces__f": {"type": "dry_friction", "joint": "crank", "kinetic": 1}},
+        "forces.f.type: expected a known type, found 'dry_friction'; write it under contacts",
+    ),
+    (
         {"constraints__c": {}},
         f"constraints.c.type: expected a known type, found nothing; add the key 'type'; known: {KNOWN_CONSTRAINTS}",
     ),

@@ -157,7 +157,7 @@ def _input_function(system: System, key: Any, names: tuple[str, ...], function: 
         pass
     except Exception as error:  # numba raises many
         raise ModelError(
-            f"{where}: {wrong('a function that returns one number', 'one that returns something else')}"
+            f"{where}: {wrong('a function that returns one number', 'one that fails or returns something else')}"
         ) from error
     return InputFunction(names, fill)
 

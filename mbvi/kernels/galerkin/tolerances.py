@@ -103,7 +103,7 @@ TABLE = (
     Tolerance("ITERATIONS_BEFORE", 3.0, "iterations",
               "that the step before took, beyond which a Jacobian is formed anew", off=math.inf),
     Tolerance("ADDED", 0.5, "of NEWTON_LIMIT",
-              "iterations besides, with loops, beyond which it is", off=0.0),
+              "that is added, with loops, to ITERATIONS_BEFORE", off=0.0),
     # When Newton's iteration replaces the simplified one.
     Tolerance("LARGE", 1.0, "of the unknowns",
               "correction beyond which no contraction is fast enough", off=math.inf),

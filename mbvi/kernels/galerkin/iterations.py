@@ -21,7 +21,6 @@ from mbvi.kernels.galerkin.predictor import is_far_from_start
 from mbvi.kernels.galerkin.simplified import factor_simplified, fill_start_jacobian, solve_simplified
 from mbvi.kernels.galerkin.tolerances import (
     ADDED,
-    ALONG,
     ASSUMED,
     BELOW_ROUNDING,
     CLOSE,
@@ -35,7 +34,6 @@ from mbvi.kernels.galerkin.tolerances import (
     HELD_LEFT,
     HELD_SOLVED,
     ITERATIONS_BEFORE,
-    LARGE,
     LAST_RETRY,
     LEFT,
     LEFT_OF_TURNS,
@@ -52,6 +50,7 @@ from mbvi.kernels.galerkin.tolerances import (
     OF_PLACES,
     ROUGH,
     SERVED,
+    SHORT_PARALLEL,
     SHRINKING,
     SMALL,
     SOLVED,
@@ -349,7 +348,7 @@ def remember(space):
 def is_slow(system, space, iteration):
     """Whether Newton's iteration would be cheaper."""
     trace, limits = space.trace, space.limits
-    is_fast = iteration == 0 or (trace[THETA] <= limits[CONTRACTING] and trace[SIZE] <= space.tolerances[LARGE])
+    is_fast = iteration == 0 or trace[THETA] <= limits[CONTRACTING]
     return not is_fast and iterations_left(system, space, trace[SIZE], trace[THETA]) > limits[SIMPLIFIED_LIMIT]
 
 
@@ -377,7 +376,7 @@ def iterate_simplified(system, scheme, work, space, t, h):
         solve_simplified(system, scheme, work, space, t, h)
         is_rough = is_noise_in_part(system, space)
         if is_rough:
-            parallel = min(parallel, tol[ALONG])  # for those after it too, lest noise is lengthened
+            parallel = min(parallel, tol[SHORT_PARALLEL])  # for those after it too, lest noise is lengthened
         is_rounding = correct_accelerated(space, is_rough, parallel)
         count[ITERATIONS] += 1
         count[LAST] = iteration + 1

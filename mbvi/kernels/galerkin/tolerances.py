@@ -69,8 +69,6 @@ TABLE = (
               "of that residual, from which it falls further", off=math.inf),
     Tolerance("FALLING", 0.8, "ratio",
               "ratio to the residual before, up to which it falls", off=0.0),
-    Tolerance("ALONG", 0.5, "of a correction",
-              "part along the one before from which it is not lengthened, once one was noise in part", off=math.inf),
     # How it converges.
     Tolerance("TELLING", 1e3 * EPS, "of the increments",
               "correction from which rounding does not blur its ratio to the one before", off=0.0),
@@ -105,19 +103,15 @@ TABLE = (
     Tolerance("ADDED", 0.5, "of NEWTON_LIMIT",
               "that is added, with loops, to ITERATIONS_BEFORE", off=0.0),
     # When Newton's iteration replaces the simplified one.
-    Tolerance("LARGE", 1.0, "of the unknowns",
-              "correction beyond which no contraction is fast enough", off=math.inf),
     Tolerance("EXPENSIVE", 10.0, "evaluations",
-              "that Newton's matrix costs, from which the values of LONG hold and not those of SHORT", off=math.inf),
+              "that Newton's matrix costs, from which only LONG_MOST ends the simplified iteration", off=math.inf),
     Tolerance("SHORT_MOST", 50.0, "iterations", "of the simplified iteration at most"),
     Tolerance("SHORT_PATIENCE", 2.0, "iterations", "in a row that may be slow", off=math.inf),
     Tolerance("SHORT_GROWTH", 1.0, "ratio", "of a residual to the first one that is allowed", off=math.inf),
     Tolerance("SHORT_PARALLEL", 0.5, "of a correction",
-              "part along the one before from which it is not lengthened", off=math.inf),
-    Tolerance("LONG_MOST", 150.0, "iterations", "see SHORT_MOST"),
-    Tolerance("LONG_PATIENCE", 20.0, "iterations", "see SHORT_PATIENCE", off=math.inf),
-    Tolerance("LONG_GROWTH", 1e3, "ratio", "see SHORT_GROWTH", off=math.inf),
-    Tolerance("LONG_PARALLEL", math.inf, "of a correction", "see SHORT_PARALLEL"),
+              "part along the one before from which it is not lengthened; where Newton's matrix is expensive, only once one "
+              "was noise in part", off=math.inf),
+    Tolerance("LONG_MOST", 150.0, "iterations", "of the simplified iteration at most, where Newton's matrix is expensive"),
     # Where it gives up.
     Tolerance("FIRST_RETRY", 4.0, "steps",
               "with Newton's iteration, after which the simplified one is tried again at first"),
@@ -132,12 +126,8 @@ TABLE = (
     # In independent coordinates.
     Tolerance("FAR_VELOCITIES", 0.5, "of the velocities",
               "correction of an extrapolation that is not trusted", off=math.inf),
-    Tolerance("CLOSING", 2.0, "iterations",
-              "that dependent coordinates may take to come onto the constraints", off=0.0),
     Tolerance("ENOUGH", 2.0, "corrections",
               "that are noise in part, after which a step may end", off=0.0),
-    Tolerance("SLOW_START", 0.5, "ratio",
-              "contraction at most that a step takes from the one before", off=math.inf),
     Tolerance("CLOSED", 1e-14, "of their move",
               "correction of the dependent coordinates that is round-off", off=0.0),
     Tolerance("LEAST_PIVOT", 1e-9, "of the row of G",
@@ -148,14 +138,13 @@ TABLE = (
 VALUES = np.array([each.value for each in TABLE])
 (
     BELOW_ROUNDING, LEFT, LEFT_OF_TURNS, OF_MOMENTA, HELD_LEFT, SURE, MORE, SOLVED, HELD_SOLVED, HELD, OF_PLACES, GROWING,
-    ROUGH, NOISE, FEW, MANY, MAX_STALLS, SMALL, STEADY, NOISIEST, FALLING, ALONG,
+    ROUGH, NOISE, FEW, MANY, MAX_STALLS, SMALL, STEADY, NOISIEST, FALLING,
     TELLING, NO_LONGER, CONVERGING, SHRINKING, FAR_OFF, CLOSE, LEAST_DIVISOR, ASSUMED, BY_PLACE,
     FADING,
     SERVED, STEPS_ANEW, MAX_AGE, ITERATIONS_BEFORE, ADDED,
-    LARGE, EXPENSIVE,
-    SHORT_MOST, SHORT_PATIENCE, SHORT_GROWTH, SHORT_PARALLEL, LONG_MOST, LONG_PATIENCE, LONG_GROWTH, LONG_PARALLEL,
+    EXPENSIVE, SHORT_MOST, SHORT_PATIENCE, SHORT_GROWTH, SHORT_PARALLEL, LONG_MOST,
     FIRST_RETRY, LAST_RETRY, MAX_ITERATIONS, MAX_HALVINGS, FAR,
-    FAR_VELOCITIES, CLOSING, ENOUGH, SLOW_START, CLOSED, LEAST_PIVOT, WEAK,
+    FAR_VELOCITIES, ENOUGH, CLOSED, LEAST_PIVOT, WEAK,
 ) = range(len(TABLE))
-SHORT, LONG = slice(SHORT_MOST, SHORT_PARALLEL + 1), slice(LONG_MOST, LONG_PARALLEL + 1)
+SHORT = slice(SHORT_MOST, SHORT_PARALLEL + 1)  # of the simplified iteration where Newton's matrix is cheap
 # fmt: on

@@ -31,7 +31,6 @@ from mbvi.kernels.galerkin.tolerances import (
     EPS,
     EXPENSIVE,
     FIRST_RETRY,
-    LONG,
     LONG_MOST,
     MAX_AGE,
     SHORT,
@@ -78,7 +77,7 @@ THETA, LEFT_OVER, EXPECTED, CORRECTIONS, KNOWN, STALLS, SLOW, ENDS = range(6, 14
 # residual may exceed the first one; and the part of a correction that may be along the one before, where Broyden's
 # updates lengthen it.
 SIMPLIFIED_LIMIT, NEWTON_LIMIT, CONTRACTING, MOST, PATIENCE, GROWTH, PARALLEL = 0, 1, 2, 3, 4, 5, 6
-# The last four are the thresholds SHORT, or LONG where Newton's matrix is expensive.
+# The last four are the thresholds SHORT; where Newton's matrix is expensive LONG_MOST, and no limit of the other three.
 
 
 class Space(Packed):
@@ -242,9 +241,9 @@ def _limits(system: System, sizes: Sizes) -> Array:
     ratio = jacobian / evaluation
     limit = 4.0 * (3.0 + ratio) if is_open else 1.5 * (3.0 + ratio) if sizes.is_small else 2.0 + ratio
     contracting = math.exp(math.log(VALUES[BELOW_ROUNDING] * EPS) / limit)
-    return np.array(
-        [limit, 1.0 + ratio, contracting, *VALUES[LONG if is_open and ratio > VALUES[EXPENSIVE] else SHORT]]
-    )
+    is_expensive = is_open and ratio > VALUES[EXPENSIVE]
+    ends = (VALUES[LONG_MOST], math.inf, math.inf, math.inf) if is_expensive else VALUES[SHORT]
+    return np.array([limit, 1.0 + ratio, contracting, *ends])
 
 
 def _is_expensive(limits: Array) -> bool:

@@ -40,7 +40,6 @@ from mbvi.kernels.compiler.packed import Packed, read_only
 from mbvi.kernels.galerkin.tolerances import (
     CLOSE,
     CLOSED,
-    CLOSING,
     ENOUGH,
     EPS,
     FAR_OFF,
@@ -54,7 +53,6 @@ from mbvi.kernels.galerkin.tolerances import (
     OF_PLACES,
     ROUGH,
     SHRINKING,
-    SLOW_START,
     TELLING,
     VALUES,
     WEAK,
@@ -578,7 +576,7 @@ def solve_step(system, scheme, work, space, t, h, is_flight):
         if not is_flight and size > tol[FAR_VELOCITIES]:
             return NOT_CONVERGED
         is_growing = residual > largest_before and roundings > tol[FAR_OFF]
-        if iteration > tol[CLOSING] and is_growing and size > tol[SHRINKING] * size_before:
+        if iteration > 0 and is_growing and size > tol[SHRINKING] * size_before:
             return NOT_CONVERGED
         largest_before = max(largest_before, residual)
         if iteration > 0 and size > tol[TELLING]:
@@ -588,7 +586,7 @@ def solve_step(system, scheme, work, space, t, h, is_flight):
         rough += roundings <= tol[ROUGH]
         left = theta * min(left, size)
         if (rough >= tol[ENOUGH] and left <= tol[LEFT] * EPS) or stalls >= tol[MAX_STALLS]:
-            space.contraction[0] = min(theta, tol[SLOW_START])
+            space.contraction[0] = theta
             return OK
         if theta * size < tol[CLOSE]:
             forget_angles(space.nodes, system.links.shape[0])

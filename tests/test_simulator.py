@@ -96,9 +96,9 @@ def test_nothing_grows_where_no_states_are_stored(name, models):
     simulator = mbvi.Simulator(model, "lobatto4", step=0.01 if name == "bouncing" else 0.002, every=0)
 
     def used_after_steps():
-        for _ in range(2000):
+        for _ in range(400):
             simulator.step()
-        simulator.run(1000 * simulator.step_size)
+        simulator.run(400 * simulator.step_size)
         gc.collect()
         sys._clear_type_cache()
         return tracemalloc.get_traced_memory()[0]

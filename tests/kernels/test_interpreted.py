@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 from tests.folders import ROOT
+from tests.marks import campaign
 
 
-def ends(**environment: str) -> dict[str, list[float]]:
-    """What the runs end with, in a process of its own."""
+def ends(every: int, **environment: str) -> dict[str, list[float]]:
+    """What each of so many runs ends with, in a process of its own."""
     run = subprocess.run(
-        [sys.executable, "-W", "ignore", "-m", "tests.kernels.interpreted"],
+        [sys.executable, "-W", "ignore", "-m", "tests.kernels.interpreted", str(every)],
         env=os.environ | environment,
         cwd=ROOT,
         capture_output=True,
@@ -25,8 +26,9 @@ def ends(**environment: str) -> dict[str, list[float]]:
 
 
 @pytest.mark.filterwarnings("default")
-def test_interpreted_equals_compiled():
-    compiled, interpreted = ends(NUMBA_DISABLE_JIT="0"), ends(NUMBA_DISABLE_JIT="1")
+@pytest.mark.parametrize("every", [3, pytest.param(1, marks=campaign)])
+def test_interpreted_equals_compiled(every):
+    compiled, interpreted = ends(every, NUMBA_DISABLE_JIT="0"), ends(every, NUMBA_DISABLE_JIT="1")
     assert compiled.keys() == interpreted.keys()
     for name, values in compiled.items():
         # Compiled code rounds once where a product is added to a sum.

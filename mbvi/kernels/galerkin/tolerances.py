@@ -104,7 +104,8 @@ TABLE = (
               "that is added, with loops, to ITERATIONS_BEFORE", off=0.0),
     # When Newton's iteration replaces the simplified one.
     Tolerance("EXPENSIVE", 10.0, "evaluations",
-              "that Newton's matrix costs, from which only LONG_MOST ends the simplified iteration", off=math.inf),
+              "that Newton's matrix costs, from which the simplified iteration may be slow, up to LONG_MOST and LONG_GROWTH",
+              off=math.inf),
     Tolerance("SHORT_MOST", 50.0, "iterations", "of the simplified iteration at most"),
     Tolerance("SHORT_PATIENCE", 2.0, "iterations", "in a row that may be slow", off=math.inf),
     Tolerance("SHORT_GROWTH", 1.0, "ratio", "of a residual to the first one that is allowed", off=math.inf),
@@ -112,6 +113,7 @@ TABLE = (
               "part along the one before from which it is not lengthened; where Newton's matrix is expensive, only once one "
               "was noise in part", off=math.inf),
     Tolerance("LONG_MOST", 150.0, "iterations", "of the simplified iteration at most, where Newton's matrix is expensive"),
+    Tolerance("LONG_GROWTH", 1e3, "ratio", "of a residual to the first one that is allowed there", off=math.inf),
     # Where it gives up.
     Tolerance("FIRST_RETRY", 4.0, "steps",
               "with Newton's iteration, after which the simplified one is tried again at first"),
@@ -142,7 +144,7 @@ VALUES = np.array([each.value for each in TABLE])
     TELLING, NO_LONGER, CONVERGING, SHRINKING, FAR_OFF, CLOSE, LEAST_DIVISOR, ASSUMED, BY_PLACE,
     FADING,
     SERVED, STEPS_ANEW, MAX_AGE, ITERATIONS_BEFORE, ADDED,
-    EXPENSIVE, SHORT_MOST, SHORT_PATIENCE, SHORT_GROWTH, SHORT_PARALLEL, LONG_MOST,
+    EXPENSIVE, SHORT_MOST, SHORT_PATIENCE, SHORT_GROWTH, SHORT_PARALLEL, LONG_MOST, LONG_GROWTH,
     FIRST_RETRY, LAST_RETRY, MAX_ITERATIONS, MAX_HALVINGS, FAR,
     FAR_VELOCITIES, ENOUGH, CLOSED, LEAST_PIVOT, WEAK,
 ) = range(len(TABLE))

@@ -31,6 +31,7 @@ from mbvi.kernels.galerkin.tolerances import (
     EPS,
     EXPENSIVE,
     FIRST_RETRY,
+    LONG_GROWTH,
     LONG_MOST,
     MAX_AGE,
     SHORT,
@@ -77,7 +78,7 @@ THETA, LEFT_OVER, EXPECTED, CORRECTIONS, KNOWN, STALLS, SLOW, ENDS = range(6, 14
 # residual may exceed the first one; and the part of a correction that may be along the one before, where Broyden's
 # updates lengthen it.
 SIMPLIFIED_LIMIT, NEWTON_LIMIT, CONTRACTING, MOST, PATIENCE, GROWTH, PARALLEL = 0, 1, 2, 3, 4, 5, 6
-# The last four are the thresholds SHORT; where Newton's matrix is expensive LONG_MOST, and no limit of the other three.
+# The last four are the thresholds SHORT; where Newton's matrix is expensive LONG_MOST, LONG_GROWTH, and no limit of the others.
 
 
 class Space(Packed):
@@ -242,7 +243,7 @@ def _limits(system: System, sizes: Sizes) -> Array:
     limit = 4.0 * (3.0 + ratio) if is_open else 1.5 * (3.0 + ratio) if sizes.is_small else 2.0 + ratio
     contracting = math.exp(math.log(VALUES[BELOW_ROUNDING] * EPS) / limit)
     is_expensive = is_open and ratio > VALUES[EXPENSIVE]
-    ends = (VALUES[LONG_MOST], math.inf, math.inf, math.inf) if is_expensive else VALUES[SHORT]
+    ends = (VALUES[LONG_MOST], math.inf, VALUES[LONG_GROWTH], math.inf) if is_expensive else VALUES[SHORT]
     return np.array([limit, 1.0 + ratio, contracting, *ends])
 
 

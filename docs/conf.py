@@ -56,6 +56,7 @@ NAVIGATION = {
         "joints",
         "joints_with_rotations",
         "forces",
+        "forces_between_bodies",
         "forces_on_coordinates",
         "forces_of_actuators",
         "forces_of_tendons",

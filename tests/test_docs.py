@@ -208,6 +208,11 @@ def test_the_tables_of_joints_and_constraints_are_right():
     assert {kind for kind, _ in rows} == set(examples("constraints"))
 
 
+def test_the_table_of_forces_is_whole():
+    rows = re.findall(r"^\| `(\w+)` \|", (ROOT / "docs" / "forces.md").read_text(), re.MULTILINE)
+    assert sorted(rows) == sorted(examples("forces"))
+
+
 @pytest.fixture(scope="module")
 def listed():
     """The list of all messages, as patterns."""

@@ -5,6 +5,7 @@ import inspect
 import re
 import subprocess
 import sys
+import typing
 from types import ModuleType
 
 import pytest
@@ -51,6 +52,15 @@ def _functions(value):
 def test_all_that_mbvi_and_its_models_have_is_listed(listed):
     assert {f"mbvi.{name}" for name in [*mbvi.__all__, *mbvi.model.__all__]} <= listed.keys()
     assert dir(mbvi) == sorted({*mbvi.__all__, *mbvi.model.__all__})
+
+
+def test_all_types_of_elements_are_public():
+    """Those of the unions, of which a user of YAML writes the types."""
+    for union in ("joints.AnyJoint", "forces.AnyForce", "constraints.AnyConstraint", "shapes.AnyShape"):
+        module, name = union.split(".")
+        each = getattr(importlib.import_module(f"mbvi.model.{module}"), name)
+        types = typing.get_args(typing.get_args(each)[0])
+        assert len(types) > 3 and {element.__name__ for element in types} <= {*mbvi.model.__all__}
 
 
 def test_modules_need_no_import_of_their_own(listed):

@@ -5,6 +5,7 @@ Every error begins with the keys that lead to its place, as `joints.crank.axis: 
 
 from __future__ import annotations
 
+import difflib
 import functools
 import inspect
 import re
@@ -214,8 +215,11 @@ def _problem(detail: dict[str, Any], element: type[Element]) -> Problem:
             known = [str(owner.model_fields["type"].default) for owner in owners]
             tag = context.get("tag")
             if not tag:
+                keys = map(str, detail["input"]) if isinstance(detail["input"], Mapping) else ()
+                if close := difflib.get_close_matches("type", keys, n=1):
+                    return Problem(where, wrong("the key 'type'", show(close[0]), "did you mean 'type'?"))
                 return Problem(
-                    (*where, "type"), wrong("a known type", "nothing", f"add the key 'type'; known: {', '.join(known)}")
+                    (*where, "type"), wrong("a known type", "nothing", f"add the key 'type'; {nearest('', known)}")
                 )
             remedy = _where_it_belongs(tag, element) or nearest(tag, known)
             return Problem((*where, "type"), wrong("a known type", show(tag), remedy))

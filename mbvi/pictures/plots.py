@@ -478,7 +478,7 @@ def _columns_of(element: ElementForce, is_alone: bool) -> Iterator[tuple[str, st
         return
     for unit in dict.fromkeys(element.units):
         of = [i for i, each in enumerate(element.units) if each == unit]
-        yield element.name, unit, np.linalg.norm(element.values[:, of], axis=1)
+        yield f"|{element.name}|", unit, np.linalg.norm(element.values[:, of], axis=1)
 
 
 def _powers(view: View) -> Iterator[Panel]:

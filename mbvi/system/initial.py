@@ -61,6 +61,7 @@ AGREE = 1e-6  # by how much what is given of joints that close loops may differ 
 MANY = 10  # times the tolerance of loops by which it may where that is larger, or joints' numbers were moved
 NOTICED = 1e-7  # change of a coordinate or rate, relative to the largest, that is reported [rad, m, –]
 TOGETHER = 100  # coordinates up to which mass matrices of many states are looked at together
+INFINITE = "look for points that coincide, of whose distance a potential has no value, and for rates that are too large"
 
 
 class Move(NamedTuple):
@@ -135,7 +136,9 @@ def find_start(
         check_chords(system, start)
     is_finite, p = _momenta(system, np.array([t]), start.q[None], start.v[None])
     if not is_finite:
-        raise ModelError("initial_v: expected a state of finite energy, found one that is not a finite number [J]")
+        raise ModelError(
+            f"initial_q, initial_v: {wrong('a state of finite energy', 'one that is not a number [J]', INFINITE)}"
+        )
     return start._replace(p=p[0])
 
 

@@ -164,6 +164,10 @@ MESSAGES = [
         f"joints.crank.type: expected a known type, found nothing; add the key 'type'; known: {KNOWN_JOINTS}",
     ),
     (
+        {"joints__crank__type": ..., "joints__crank__typ": "revolute"},
+        "joints.crank: expected the key 'type', found 'typ'; did you mean 'type'?",
+    ),
+    (
         {"bodies__rod__shapes": [{"type": "bax", "size": [1, 1, 1]}]},
         "bodies.rod.shapes.0.type: expected a known type, found 'bax'; did you mean 'box'?",
     ),

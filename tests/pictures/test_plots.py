@@ -138,6 +138,16 @@ def test_reactions_of_several_joints_are_magnitudes(formulation, models):
     np.testing.assert_array_equal(drawn(force)["shaft"][:, 1], expected)
 
 
+def test_forces_of_several_elements_are_components_or_magnitudes_in_bars(models):
+    run = mbvi.simulate(mbvi.load(models / "gantry_crane.yaml"), duration=0.1)
+    force, _ = run.plot("forces").axes
+    drawn_forces, elements = drawn(force), run.forces()
+    assert "|rail|" in drawn_forces and "rail" not in drawn_forces
+    of = [i for i, unit in enumerate(elements["rail"].units) if unit == "N"]
+    expected = np.linalg.norm(elements["rail"].values[:, of], axis=1)
+    np.testing.assert_array_equal(drawn_forces["|rail|"][:, 1], expected)
+
+
 def test_drift_of_momenta(models):
     """Of a scheme that does not conserve them."""
     run = mbvi.simulate(mbvi.load(models / "lagrange_top.yaml"), "direct_midpoint", duration=1)

@@ -48,3 +48,11 @@ def test_a_planet_moves_on_its_ellipse(formulation):
 def test_a_negative_strength_repels():
     system = mbvi.assemble(planet(-STRENGTH))
     np.testing.assert_allclose(system.acceleration(system.initial_q, system.initial_v)[:3], (STRENGTH / MASS * 4, 0, 0))
+
+
+@pytest.mark.parametrize("formulation", ["tree", "embedding"])
+def test_a_start_at_the_centre_is_refused_with_its_cause(formulation):
+    """The energy is infinite there, whatever the rates."""
+    start = {"flight": mbvi.Initial(position=(0, 0, 0))}
+    with pytest.raises(mbvi.ModelError, match=r"expected a state of finite energy, .* look for points that coincide"):
+        mbvi.simulate(planet().replaced({"initial": start}), "gauss4", step=0.01, duration=1, formulation=formulation)

@@ -136,9 +136,8 @@ def find_start(
         check_chords(system, start)
     is_finite, p = _momenta(system, np.array([t]), start.q[None], start.v[None])
     if not is_finite:
-        raise ModelError(
-            f"initial_q, initial_v: {wrong('a state of finite energy', 'one that is not a number [J]', INFINITE)}"
-        )
+        found = "one that is not a finite number [J]"
+        raise ModelError(f"initial_q, initial_v: {wrong('a state of finite energy', found, INFINITE)}")
     return start._replace(p=p[0])
 
 

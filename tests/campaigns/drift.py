@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 import mbvi
 
@@ -93,6 +94,23 @@ def heavy_top(random: np.random.Generator) -> mbvi.Model:
         initial={
             "contact": {"position": [*(attitude / np.linalg.norm(attitude))], "velocity": [*rates]},
         },
+    )
+
+
+def steady_top(random: np.random.Generator) -> mbvi.Model:
+    """A top without weight, which turns steadily about the principal axis y, in any direction."""
+    axis, rate = random.normal(size=3), 6 + random.uniform(-1, 1)
+    axis /= np.linalg.norm(axis)
+    to_axis = np.array([1 + axis[1], axis[2], 0, -axis[0]])  # the shortest turn that takes y there
+    turn = random.uniform(0, np.pi)
+    attitude = Rotation.from_quat(to_axis, scalar_first=True) * Rotation.from_rotvec([0, turn, 0])
+    return heavy_top(random).replaced(
+        {
+            "gravity": (0, 0, 0),
+            "initial": {
+                "contact": mbvi.Initial(position=attitude.as_quat(scalar_first=True).tolist(), velocity=[0, rate, 0])
+            },
+        }
     )
 
 
@@ -172,6 +190,7 @@ CASES = {
     "steady body, embedding": Case(steady_body, "embedding", "midpoint", STEPS),
     "heavy top, tree": Case(heavy_top, "tree", "gauss4", STEPS),
     "heavy top, embedding": Case(heavy_top, "embedding", "gauss4", STEPS),
+    "steady top, embedding": Case(steady_top, "embedding", "simpson", STEPS),
     "double pendulum, tree": Case(double_pendulum, "tree", "gauss6", STEPS),
     "spherical pendulum, embedding": Case(spherical_pendulum, "embedding", "midpoint", STEPS, has_energy=False),
     "turning four-bar, tree": Case(turning_four_bar, "tree", "gauss4", (1e-3, 2.3e-3)),

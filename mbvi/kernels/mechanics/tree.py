@@ -400,16 +400,22 @@ def fill_gradient_joint(p, f, row, k, gravity, geometry, i, kind, dof, q, v, m, 
 
 
 @copied_kernel
-def before_joint(row, k, angles, geometry, links, link, q, m, Nx, Ny, Nz, Px, Py, Pz, hx, hy, hz):
+def before_joint(row, k, angles, geometry, links, link, q, v, m, Nx, Ny, Nz, Px, Py, Pz, hx, hy, hz):
     """Momenta N, P and first moment h of a link's subtree, of mass m, about its parent's joint and in the parent's axes.
 
-    row       (R, 27)    of which row k has the rotation by a quaternion
+    What a body has of P by the velocity ẋ of its place, m ẋ, is not turned out of its frame, into which ẋ was turned: rounded
+    rotations are not quite orthogonal, which moved angular momenta in proportion to time.
+
+    row       (R, 27)    of which row k has the rotation by a quaternion, and the velocity
     angles    (L, 6)     cosines and sines
 
     Arguments: see the head of this file.
     """
     i = np.uintp(link)
-    kind = links[i, KIND]
+    kind, parent = links[i, KIND], links[i, PARENT]
+    is_body = kind == QUATERNION and links[parent, KIND] == TRANSLATION
+    if is_body:
+        Px, Py, Pz = Px - m * row[k, LINEAR], Py - m * row[k, LINEAR + 1], Pz - m * row[k, LINEAR + 2]
     if kind == QUATERNION:
         Nx, Ny, Nz, Px, Py, Pz, hx, hy, hz = out_of_frame(
             row, k, QUATERNION_ROTATION, Nx, Ny, Nz, Px, Py, Pz, hx, hy, hz
@@ -421,6 +427,9 @@ def before_joint(row, k, angles, geometry, links, link, q, m, Nx, Ny, Nz, Px, Py
             Nx, Ny, hz = slide_back(geometry, i, q[links[i, DOF]], m, Nx, Ny, Px, Py, hz)
     if links[i, ALIGNED] == 0:
         Nx, Ny, Nz, Px, Py, Pz, hx, hy, hz = out_of_frame(geometry, link, ROTATION, Nx, Ny, Nz, Px, Py, Pz, hx, hy, hz)
+    if is_body:
+        dof = links[parent, DOF]
+        Px, Py, Pz = Px + m * v[dof], Py + m * v[dof + 1], Pz + m * v[dof + 2]
     Nx, Ny, Nz, hx, hy, hz = moments_at_parent(geometry, i, m, Nx, Ny, Nz, Px, Py, Pz, hx, hy, hz)
     return Nx, Ny, Nz, Px, Py, Pz, hx, hy, hz
 
@@ -446,7 +455,7 @@ def sweep_in(p, f, row, angles, system, q, v, first, last):
         )
         if parent >= 0:
             Nx, Ny, Nz, Px, Py, Pz, hx, hy, hz = before_joint(
-                row, at, angles, geometry, links, link, q, m, Nx, Ny, Nz, Px, Py, Pz, hx, hy, hz
+                row, at, angles, geometry, links, link, q, v, m, Nx, Ny, Nz, Px, Py, Pz, hx, hy, hz
             )
         if parent < 0 or parent != link - 1:
             if parent >= 0:

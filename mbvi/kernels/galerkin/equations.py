@@ -504,22 +504,48 @@ def add_constraint_force(out, first, stride, G, system, impulses, start, step):
 
 
 @kernel
-def add_force_of_rounding(low, system, space, s):
-    """Add what the G(Q_j)ᵀ Λ_j of unit quaternions lack, since Q_j is rounded in them.
+def node_increment(space, scheme, a, i):
+    """What is added to q_k to give coordinate a at quadrature node i."""
+    s = scheme.K.shape[0]
+    move = space.q_low[a]
+    for l in range(s):
+        move += scheme.A[i, l + 1] * space.z[a * s + l]
+    return move
 
-    In steady turns the rounding of Q_k was measured to have a mean along the motion, of some thousandths of the last digit, so
-    that these forces moved momenta in proportion to time.
+
+@kernel
+def add_force_of_rounding(low, system, scheme, space, h):
+    """Add what forces along unit quaternions lack, since these are rounded where they act.
+
+    Along a quaternion act the G(Q_j)ᵀ Λ_j, and of f at the nodes what holds it on its circle. In steady turns the rounding was
+    measured to have a mean along the motion, of some thousandths of the last digit, so that these forces moved momenta in
+    proportion to time.
 
     low       (n,)    in and out
     """
+    n, s, m = system.n, scheme.K.shape[0], scheme.b.shape[0]
     for b in range(system.k):
         if system.constraints[b, CONSTRAINT_KIND] == UNIT_QUATERNION:
             first = quaternion_place(system, b)
-            for a in range(first, first + 4):
-                for j in range(s):
-                    y = control_increment(space, a, j, s)
-                    place = space.q[a] + y
-                    low[a] += ((space.q[a] - place) + y) * space.z[space.behind + b * s + j]
+            for j in range(s):
+                impulse = space.z[space.behind + b * s + j]
+                for a in range(first, first + 4):
+                    low[a] += rounding_of(space.q[a], control_increment(space, a, j, s)) * impulse
+            for i in range(m):
+                force = 0.0
+                for a in range(first, first + 4):
+                    f = space.node_f[a] if m == 1 else space.forces[(i // WIDTH) * n + a, i % WIDTH]
+                    force += f * (space.q[a] + node_increment(space, scheme, a, i))
+                for a in range(first, first + 4):
+                    rounding = rounding_of(space.q[a], node_increment(space, scheme, a, i))
+                    low[a] += rounding * (h * scheme.b[i] * force)
+
+
+@copied_kernel
+def rounding_of(x, y):
+    """What the sum of x and a smaller y loses by rounding."""
+    place = x + y
+    return (x - place) + y
 
 
 @copied_kernel

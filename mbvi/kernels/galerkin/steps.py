@@ -85,7 +85,7 @@ def finish_step(system, scheme, space, h):
         fill_impulse(space, h)
     for j in range(s):
         add_constraint_force(impulse, FIRST_ROW, ONE, space.G[j], system, z, space.behind + j, s)
-    add_force_of_rounding(space.p_low, system, space, s)
+    add_force_of_rounding(space.p_low, system, scheme, space, h)
     for a in range(n):
         add_compensated(space.p, space.p_low, a, impulse[a])
         move = increment(space, a, h) if space.has_velocities == 1 else z[a * s + s - 1]

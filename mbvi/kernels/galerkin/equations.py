@@ -51,6 +51,7 @@ from mbvi.kernels.mechanics.lagrangian import (
     quaternion_place,
 )
 from mbvi.kernels.mechanics.planar_tree import fill_directions, fill_gradient_planar, turn_directions
+from mbvi.kernels.mechanics.rotation import product_conjugate_vector, vector_product
 from mbvi.kernels.mechanics.tree import fill_cosines, fill_gradient_tree, turn_cosines
 
 
@@ -503,7 +504,7 @@ def add_constraint_force(out, first, stride, G, system, impulses, start, step):
     return size
 
 
-@kernel
+@copied_kernel
 def node_increment(space, scheme, a, i):
     """What is added to q_k to give coordinate a at quadrature node i."""
     s = scheme.K.shape[0]
@@ -513,39 +514,63 @@ def node_increment(space, scheme, a, i):
     return move
 
 
-@kernel
-def add_force_of_rounding(low, system, scheme, space, h):
-    """Add what forces along unit quaternions lack, since these are rounded where they act.
-
-    Along a quaternion act the G(Q_j)ᵀ Λ_j, and of f at the nodes what holds it on its circle. In steady turns the rounding was
-    measured to have a mean along the motion, of some thousandths of the last digit, so that these forces moved momenta in
-    proportion to time.
-
-    low       (n,)    in and out
-    """
-    n, s, m = system.n, scheme.K.shape[0], scheme.b.shape[0]
-    for b in range(system.k):
-        if system.constraints[b, CONSTRAINT_KIND] == UNIT_QUATERNION:
-            first = quaternion_place(system, b)
-            for j in range(s):
-                impulse = space.z[space.behind + b * s + j]
-                for a in range(first, first + 4):
-                    low[a] += rounding_of(space.q[a], control_increment(space, a, j, s)) * impulse
-            for i in range(m):
-                force = 0.0
-                for a in range(first, first + 4):
-                    f = space.node_f[a] if m == 1 else space.forces[(i // WIDTH) * n + a, i % WIDTH]
-                    force += f * (space.q[a] + node_increment(space, scheme, a, i))
-                for a in range(first, first + 4):
-                    rounding = rounding_of(space.q[a], node_increment(space, scheme, a, i))
-                    low[a] += rounding * (h * scheme.b[i] * force)
+@copied_kernel
+def node_force(space, scheme, a, i):
+    """What f at quadrature node i is for coordinate a."""
+    if scheme.b.shape[0] == 1:
+        return space.node_f[a]
+    return space.forces[(i // WIDTH) * space.q.shape[0] + a, i % WIDTH]
 
 
 @copied_kernel
-def rounding_of(x, y):
-    """What the sum of x and a smaller y loses by rounding."""
+def rounded_sum(x, y):
+    """x + y, and what it loses by rounding; |y| is at most |x|, or the loss is that of much smaller numbers."""
     place = x + y
-    return (x - place) + y
+    return place, (x - place) + y
+
+
+@kernel
+def add_force_of_rounding(low, system, scheme, space, h):
+    """Take back what rounding does to momenta since forces act where unit quaternions are rounded.
+
+    A turn about e moves a quaternion a by ½ e a, and a force f on it changes the momentum about e by f·½ e a. It acts at a − ρ, a
+    rounded, and what is missing, f·½ e ρ = ½ e·vec(f ρ̄), is that of a force vec(f ρ̄) a. In steady turns rounding was measured to
+    have a mean along the motion, of some thousandths of the last digit, so that momenta changed in proportion to time.
+
+    low       (n,)    in and out
+    """
+    s, m = scheme.K.shape[0], scheme.b.shape[0]
+    for b in range(system.k):
+        if system.constraints[b, CONSTRAINT_KIND] != UNIT_QUATERNION:
+            continue
+        first = quaternion_place(system, b)
+        second, third, fourth = first + 1, first + 2, first + 3
+        ux = uy = uz = 0.0
+        for j in range(s):
+            a0, r0 = rounded_sum(space.q[first], control_increment(space, first, j, s))
+            a1, r1 = rounded_sum(space.q[second], control_increment(space, second, j, s))
+            a2, r2 = rounded_sum(space.q[third], control_increment(space, third, j, s))
+            a3, r3 = rounded_sum(space.q[fourth], control_increment(space, fourth, j, s))
+            x, y, z = product_conjugate_vector(a0, a1, a2, a3, r0, r1, r2, r3)
+            impulse = space.z[space.behind + b * s + j]
+            ux, uy, uz = ux + impulse * x, uy + impulse * y, uz + impulse * z
+        for i in range(m):
+            a0, r0 = rounded_sum(space.q[first], node_increment(space, scheme, first, i))
+            a1, r1 = rounded_sum(space.q[second], node_increment(space, scheme, second, i))
+            a2, r2 = rounded_sum(space.q[third], node_increment(space, scheme, third, i))
+            a3, r3 = rounded_sum(space.q[fourth], node_increment(space, scheme, fourth, i))
+            f0, f1 = node_force(space, scheme, first, i), node_force(space, scheme, second, i)
+            f2, f3 = node_force(space, scheme, third, i), node_force(space, scheme, fourth, i)
+            x, y, z = product_conjugate_vector(f0, f1, f2, f3, r0, r1, r2, r3)
+            weight = h * scheme.b[i]
+            ux, uy, uz = ux + weight * x, uy + weight * y, uz + weight * z
+        a0, a1 = space.q[first] + space.z[second * s - 1], space.q[second] + space.z[third * s - 1]
+        a2, a3 = space.q[third] + space.z[fourth * s - 1], space.q[fourth] + space.z[(fourth + 1) * s - 1]
+        p0, p1, p2, p3 = vector_product(ux, uy, uz, a0, a1, a2, a3)
+        low[first] -= p0
+        low[second] -= p1
+        low[third] -= p2
+        low[fourth] -= p3
 
 
 @copied_kernel

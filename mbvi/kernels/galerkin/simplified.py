@@ -44,7 +44,7 @@ from mbvi.kernels.galerkin.workspace import (
     SIMPLIFIED_FACTORS,
     copy,
 )
-from mbvi.kernels.layout import FIRST_ENTRY
+from mbvi.kernels.layout import CONSTRAINT_KIND, FIRST_ENTRY, UNIT_QUATERNION
 from mbvi.kernels.mechanics.articulated import factor_articulated, solve_articulated, to_rate, to_torque
 from mbvi.kernels.mechanics.constraints import fill_constraints
 from mbvi.kernels.mechanics.lagrangian import (
@@ -254,6 +254,26 @@ def correct_impulses(system, scheme, work, space, t, h):
     solve_simplified(system, scheme, work, space, t, h)
     for a in range(first, end):
         space.z[a] += space.delta[a]
+
+
+@kernel
+def correct_quaternion_impulses(system, scheme, space):
+    """Correct the impulses Λ_j of unit quaternions alone, so that no residual of momenta is left along Q_j: −Q_jᵀR_j/|Q_j|² each.
+
+    It would turn with the quaternion, and change the momenta of rotations by that.
+    """
+    s = scheme.K.shape[0]
+    for b in range(system.k):
+        if system.constraints[b, CONSTRAINT_KIND] != UNIT_QUATERNION:
+            continue
+        first, entry = quaternion_place(system, b), system.constraints[b, FIRST_ENTRY]
+        for j in range(s):
+            along = size = 0.0
+            for c in range(4):
+                a = space.G[j, entry + c]
+                along += a * space.R[(first + c) * s + j]
+                size += a * a
+            space.z[space.behind + b * s + j] -= along / size
 
 
 @solver_kernel

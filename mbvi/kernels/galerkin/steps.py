@@ -17,7 +17,8 @@ A step starts from a guess (`predictor`), and repeats corrections of it (`iterat
 of `newton`, of the residual of these equations (`step_equations`), until the error left is below round-off. Forces and G are then
 evaluated once more: in those from before the last correction, the error before it would move p, which has the same sign at every
 step. So has the error left in impulses of constraints, which the residual found then corrects in schemes of one control point;
-in others momenta drifted 3 to 5 times less, and the correction takes as long as 6 % of a step.
+in others momenta drifted 3 to 5 times less, and the correction takes as long as 6 % of a step, so that only the impulses of
+unit quaternions are corrected, which takes next to no time.
 
 The rounding errors of the sums q and p are kept (`compensated`), so that round-off grows as a random walk; whole turns of
 angles are counted apart, so that their rounding does not grow with their number.
@@ -51,7 +52,7 @@ from mbvi.kernels.galerkin.predictor import (
     is_far_from_start,
     update_history,
 )
-from mbvi.kernels.galerkin.simplified import correct_impulses
+from mbvi.kernels.galerkin.simplified import correct_impulses, correct_quaternion_impulses
 from mbvi.kernels.galerkin.velocities import fill_impulse, increment
 from mbvi.kernels.galerkin.workspace import (
     AVAILABLE,
@@ -155,6 +156,8 @@ def advance(system, scheme, work, space, t, h, r):
         fill_residual(system, scheme, work, space, t, h)
         if has_saddle(system) and scheme.K.shape[0] == 1 and space.count[MODE] == SIMPLIFIED:
             correct_impulses(system, scheme, work, space, t, h)
+        else:
+            correct_quaternion_impulses(system, scheme, space)
         finish_step(system, scheme, space, h)
     update_history(space, r)
     space.count[WORST] = max(space.count[WORST], space.count[LAST])

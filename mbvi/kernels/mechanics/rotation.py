@@ -88,6 +88,27 @@ def product_with_vector(a0, a1, a2, a3, x, y, z):
 
 
 @kernel
+def product_conjugate_vector(a0, a1, a2, a3, b0, b1, b2, b3):
+    """The vector part of a b̄: b0 a − a0 b − a × b."""
+    return (
+        a1 * b0 - a0 * b1 - a2 * b3 + a3 * b2,
+        a2 * b0 - a0 * b2 - a3 * b1 + a1 * b3,
+        a3 * b0 - a0 * b3 - a1 * b2 + a2 * b1,
+    )
+
+
+@kernel
+def vector_product(x, y, z, a0, a1, a2, a3):
+    """The four numbers of (0, x) a."""
+    return (
+        -(a1 * x + a2 * y + a3 * z),
+        a0 * x + a3 * y - a2 * z,
+        a0 * y + a1 * z - a3 * x,
+        a0 * z + a2 * x - a1 * y,
+    )
+
+
+@kernel
 def dot6(a, i, b, j):
     """The product of the first six columns of row i of a and row j of b.
 

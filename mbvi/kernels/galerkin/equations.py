@@ -533,9 +533,10 @@ def rounded_sum(x, y):
 def add_force_of_rounding(low, system, scheme, space, h):
     """Take back what rounding does to momenta since forces act where unit quaternions are rounded.
 
-    A turn about e moves a quaternion a by ½ e a, and a force f on it changes the momentum about e by f·½ e a. It acts at a − ρ, a
-    rounded, and what is missing, f·½ e ρ = ½ e·vec(f ρ̄), is that of a force vec(f ρ̄) a. In steady turns rounding was measured to
-    have a mean along the motion, of some thousandths of the last digit, so that momenta changed in proportion to time.
+    A turn about e moves a quaternion a by ½ e a, and a force f on it changes the momentum about e by f·½ e a. Evaluated at a
+    rounded, a − ρ, but acting at a, it adds f·½ e ρ = ½ e·vec(f ρ̄), as a force vec(f ρ̄) a would. In steady turns rounding was
+    measured to have a mean along the motion, of some thousandths of the last digit, so that momenta changed in proportion to
+    time.
 
     low       (n,)    in and out
     """

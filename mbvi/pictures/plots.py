@@ -799,10 +799,15 @@ def _draw_curves(axes: Any, panel: Panel) -> None:
     style.label_axis(axes.yaxis, panel.y_label)
     if is_bundle:
         _scale_of_names(axes, panel, colours)
-    height = style.legend_above(axes, WIDTH / 2 - 0.8) if len(panel.curves) > 1 and not is_bundle else 0.0
     missing = max(int(np.count_nonzero(~np.isfinite(curve.y))) for curve in panel.curves)
     lost = f"not a number at {count(missing, 'state')}" if missing else ""
-    if note := "; ".join(filter(None, (panel.note, lost))):
+    _draw_head(axes, panel, "; ".join(filter(None, (panel.note, lost))))
+
+
+def _draw_head(axes: Any, panel: Panel, note: str) -> None:
+    """The names of curves that are few, and a note above them."""
+    height = style.legend_above(axes, WIDTH / 2 - 0.8) if 1 < len(panel.curves) <= MOST_COLOURS else 0.0
+    if note:
         axes.set_title(note, loc="right", fontsize=7, color=style.GREY, pad=6.0 + height)
 
 
@@ -824,13 +829,11 @@ def _draw_zero(axes: Any, panel: Panel, largest: float) -> None:
     if 1 < len(panel.curves) <= MOST_COLOURS:
         for curve, colour, dashes in zip(panel.curves, style.COLOURS, style.DASHES, strict=False):
             axes.plot([], [], color=colour, linestyle=dashes, linewidth=1.1, label=curve.label)
-        style.legend_above(axes, WIDTH / 2 - 0.8)
     said = "zero at every state" if largest == 0 else f"zero, but for rounding of at most {largest:.0e}"
     axes.text(0.5, 0.62, said, transform=axes.transAxes, ha="center", va="bottom", fontsize=8, color=style.GREY)
     style.label_axis(axes.xaxis, panel.x_label)
     style.label_axis(axes.yaxis, panel.y_label)
-    if panel.note:
-        axes.set_title(panel.note, loc="right", fontsize=7, color=style.GREY, pad=6.0)
+    _draw_head(axes, panel, panel.note)
 
 
 def _bundle_colours(number: int) -> list[Any]:

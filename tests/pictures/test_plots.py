@@ -287,6 +287,26 @@ def test_long_names_and_notes_have_room():
     assert legend.width < 1.1 * axes.get_window_extent().width
 
 
+@pytest.mark.parametrize("scheme", ["midpoint", "rk4"])
+def test_a_note_has_room_above_the_names_of_curves(scheme):
+    """Of the momenta of a free body, which are zero, but for rounding, with midpoint, and which rk4 does not keep."""
+    model = mbvi.Model(
+        name="thrown",
+        gravity=(0, 0, 0),
+        bodies={"stone": mbvi.Body(mass=1, inertia=(1, 2, 2.5))},
+        joints={"flight": mbvi.Free(parent="world", child="stone", coordinates="zyx")},
+        initial={"flight": {"velocity": [1, 2, 3, 0.4, 0.5, 0.6]}},
+    )
+    run = mbvi.simulate(model, scheme, step=0.1, duration=1.0)
+    figure = mbvi.plot(run, "invariants", "energy")
+    figure.canvas.draw()
+    said = f"the 4 largest of {len(run.momenta())}"
+    (axes,) = [each for each in figure.axes if each.get_title(loc="right") == said]
+    assert bool(zero(axes)) == (scheme == "midpoint")
+    (note,) = axes.findobj(lambda part: getattr(part, "get_text", str)() == said)
+    assert note.get_window_extent().y0 > axes.get_legend().get_window_extent().y1
+
+
 # -------------------------------------------------------------------------------------------- sections
 
 

@@ -25,7 +25,7 @@ def moves_as_text(start: Start, most: int) -> Iterator[str]:
     place = {unit: i for i, unit in enumerate(units)}
     moves = sorted(start.moves, key=lambda move: (place[move.is_rate, move.unit], -abs(move.reached - move.given)))
     left = most
-    for is_given, what in ((True, "from what is given (hold: true keeps it):"), (False, "where nothing is given:")):
+    for is_given, what in ((True, "from what is given:"), (False, "where nothing is given:")):
         own = [move for move in moves if move.is_given == is_given]
         if own and left:
             yield f"moved onto the constraints {what}"

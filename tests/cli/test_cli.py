@@ -429,7 +429,7 @@ def test_run_in_another_formulation(folder):
 def test_run_says_that_the_start_was_moved_or_refuses_it(folder, models):
     result = call("run", models / "four_bar.yaml", "--duration", "0.1")
     assert result.exit_code == 0
-    assert "\nstart         moved onto the constraints from what is given (hold: true keeps it):\n" in result.stdout
+    assert "\nstart         moved onto the constraints from what is given:\n" in result.stdout
     result = call("run", models / "four_bar.yaml", "--duration", "0.1", "--no-project", "--force")
     assert (result.exit_code, result.stdout) == (2, "")
     assert "expected a position on the constraints, found |g| = 0.00515, largest of rocker pin" in result.stderr

@@ -417,7 +417,7 @@ joints:
 def test_mobility_of_a_loop(models):
     three = "  3 of the constraints are redundant, of rocker pin"
     moved = [
-        "  moved onto the constraints from what is given (hold: true keeps it):",
+        "  moved onto the constraints from what is given:",
         "    crank pin.angle by -0.0055 rad to -1.13997",
         "    support.angle by +0.0016 rad to 1.83418",
         "  moved onto the constraints where nothing is given:",
@@ -515,7 +515,7 @@ def test_run_report_of_a_start_that_was_moved(models):
     lines = report(run("four_bar", models, duration=0.1)).splitlines()
     assert lines[2:5] == [
         "system        1 degree of freedom, 3 coordinates, 5 constraints",
-        "start         moved onto the constraints from what is given (hold: true keeps it):",
+        "start         moved onto the constraints from what is given:",
         "              crank pin.angle by -0.0055 rad to -1.13997",
     ]
     assert any(line.startswith("constraints   largest residual ") and line.endswith("; 3 redundant") for line in lines)
@@ -541,7 +541,7 @@ def test_moves_of_one_unit_follow_one_another_and_those_given_come_first(models)
     still, zero = run("pendulum", models, duration=0.05), np.zeros(1)
     lines = run_report(still, Start(zero, zero, zero, 1.0, 0.0, 0.8, moves)).splitlines()
     assert [line.removeprefix("start").strip() for line in lines[3:10]] == [
-        "moved onto the constraints from what is given (hold: true keeps it):",
+        "moved onto the constraints from what is given:",
         "c.y by +0.2 m to 0.2",
         "d.angle by -3 rad to -3",
         "b.angle by +0.01 rad to 0.01",
